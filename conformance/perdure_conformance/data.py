@@ -1,0 +1,23 @@
+"""The files that are shipped as data: found in the installed package, or in the repository beside it."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def schemas() -> Path:
+    """Return the folder of JSON Schemas."""
+    return _data("perdure", "schemas", _REPOSITORY / "schemas")
+
+
+def specification() -> Path:
+    """Return the folder of the normative pages."""
+    return _data("perdure_conformance", "spec", _REPOSITORY / "docs" / "spec")
+
+
+def _data(package: str, folder: str, in_repository: Path) -> Path:
+    installed = Path(str(files(package))) / folder
+    return installed if installed.is_dir() else in_repository

@@ -1,0 +1,9 @@
+"""The harness: how an implementation is reached, in process or as a program that speaks the wire protocol.
+
+    targets     a name, `module:factory` or a command, and how to open it
+    connection  one open implementation: request in, checked result out
+    local       a connection to a Python object, on a thread of its own
+    process     a connection to a program, over its standard input and output
+    wire        the messages: framing, JSON Schemas, what an answer must look like
+    serve       the other side: a Python journal as a program
+"""

@@ -1,0 +1,79 @@
+"""From messages to a Python journal: each method of the protocol is one call of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from perdure.journal.contract import Envelope, Journal, JournalOpenError, LoadAnswer, Page, utf8_bytes
+from perdure.kernel.values import JsonObject, JsonValue
+
+from perdure_conformance.harness import wire
+from perdure_conformance.harness.connection import AdapterFault, Unsupported
+
+
+class JournalFactory(Protocol):
+    """How a Python journal is opened: `module:factory` names one of these."""
+
+    def __call__(self, state_dir: Path, namespace: str) -> Journal:
+        """Open the journal that lives in `state_dir` under `namespace`, new or not."""
+        ...
+
+
+class Dispatcher:
+    """One Python journal, spoken to in messages. The first message must be `initialize`."""
+
+    def __init__(self, factory: JournalFactory) -> None:
+        self._factory = factory
+        self._journal: Journal | None = None
+
+    def dispatch(self, method: str, params: JsonObject) -> JsonValue:
+        """Return the result of one method. Raises `Unsupported`, and whatever the journal raises."""
+        if method == "initialize":
+            return self._initialize(Path(str(params["state_dir"])), str(params["namespace"]))
+        if self._journal is None:
+            raise AdapterFault("error", f"{method} came before initialize.")
+        if method == "shutdown":
+            self._journal.close()
+            return {}
+        operation: Callable[..., object] | None = getattr(self._journal, method, None)
+        if operation is None:
+            raise Unsupported(method)
+        arguments: dict[str, object] = dict(params)
+        if method == "append":
+            arguments["records"] = msgspec.convert(params["records"], tuple[Envelope, ...])
+        answer = operation(**arguments)
+        if method == "load":
+            answer = _fitting_a_line(answer, self._journal.description.limits.max_batch_bytes)  # type: ignore[arg-type]
+        return _builtins(answer)
+
+    def _initialize(self, state_dir: Path, namespace: str) -> JsonValue:
+        try:
+            self._journal = self._factory(state_dir, namespace)
+        except JournalOpenError as error:
+            raise AdapterFault("cannot_start", str(error)) from error
+        description = self._journal.description
+        return _builtins({"protocol": wire.PROTOCOL, **msgspec.structs.asdict(description)})
+
+
+def _builtins(answer: object) -> JsonValue:
+    built: JsonValue = msgspec.to_builtins(answer)
+    if isinstance(built, dict):
+        built.pop("detail", None) if built.get("detail") == "" else None
+    return built
+
+
+def _fitting_a_line(answer: LoadAnswer, max_bytes: int) -> LoadAnswer:
+    """End a page before it outgrows what one line may carry; it holds one record at least."""
+    if not isinstance(answer, Page):
+        return answer
+    budget = min(max_bytes, wire.HARNESS_LIMITS.max_batch_bytes)
+    for index, record in enumerate(answer.records):
+        budget -= utf8_bytes(record.body)
+        if budget < 0 and index > 0:
+            return Page(answer.records[:index], end=False)
+    return answer
+
+

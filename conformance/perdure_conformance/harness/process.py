@@ -1,0 +1,240 @@
+"""A connection to a program: started in a state directory, spoken to over its standard input and output.
+
+One thread, three pipes, one deadline a call. Memory is bounded by the longest line that the protocol allows and by
+`STDERR_KEPT_BYTES`. Ending it means ending all that it started: its process group, and whatever carries the marker
+that it got in its environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from perdure.journal.contract import Limits
+from perdure.kernel.values import JsonObject
+
+from perdure_conformance.harness import wire
+from perdure_conformance.harness.connection import AdapterFault, FaultKind, Silence
+from perdure_conformance.harness.transcript import Transcript
+
+STDERR_KEPT_BYTES = 64 * 1024
+_READ_BYTES = 64 * 1024
+_MARKER = "PERDURE_ADAPTER"
+
+
+class ProcessConnection:
+    """One running adapter."""
+
+    def __init__(self, command: Sequence[str], timeout_s: float, transcript: Transcript) -> None:
+        self._timeout_s = timeout_s
+        self._transcript = transcript
+        self._marker = secrets.token_hex(16)
+        self._requests = 0
+        self._line_limit_bytes = wire.BYTES_BEFORE_INITIALIZE
+        self._received = bytearray()
+        self._stderr = bytearray()
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                env={**os.environ, _MARKER: self._marker},
+            )
+        except (OSError, ValueError) as error:
+            raise AdapterFault("cannot_start", f"{ascii(command[0])} cannot be started: {error}.") from error
+        assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: PT018, S101
+        self._stdin = self._process.stdin
+        self._stdout = self._process.stdout
+        self._stderr_pipe = self._process.stderr
+        self._exit = os.pidfd_open(self._process.pid) if hasattr(os, "pidfd_open") else None
+        for pipe in (self._stdin, self._stdout, self._stderr_pipe):
+            os.set_blocking(pipe.fileno(), False)
+
+    def call(self, method: str, params: JsonObject) -> JsonObject:
+        """Send one request and wait for its answer."""
+        self._refuse_unasked_output()
+        self._requests += 1
+        request_id = f"h-{self._requests}"
+        wire.check_params(method, params)
+        request = wire.encode_request(request_id, method, params)
+        self._transcript.sent(request)
+        line = self._exchange(request, method)
+        self._transcript.received(line)
+        try:
+            result = wire.decode_reply(line, request_id, method)
+        except AdapterFault as fault:
+            raise self._fault(fault.kind, fault.sentence) from fault
+        if method == "initialize":
+            self._line_limit_bytes = wire.line_limit_bytes(msgspec.convert(result["limits"], Limits))
+        return result
+
+    def close(self) -> None:
+        """Ask it to shut down, and see that it does."""
+        try:
+            self.call("shutdown", {})
+            self._stdin.close()
+            self._wait_for_exit()
+        except Silence as error:
+            raise self._fault("silence", f"It did not shut down within {self._timeout_s:g} s.") from error
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill −9 the process group and every process that carries the marker, and let go of the pipes."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        _kill_marked(f"{_MARKER}={self._marker}")
+        self._process.wait()
+        self._drain_stderr()
+        if self._exit is not None:
+            os.close(self._exit)
+            self._exit = None
+        for pipe in (self._stdin, self._stdout, self._stderr_pipe):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    def stderr(self) -> str:
+        """Return the end of standard error, as text that cannot fail to decode."""
+        return self._stderr.decode("utf-8", "backslashreplace")
+
+    def _refuse_unasked_output(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            self._received += os.read(self._stdout.fileno(), _READ_BYTES)
+        if self._received:
+            raise self._fault("unasked", f"It wrote {wire.quote(bytes(self._received))} although nothing was asked.")
+
+    def _exchange(self, request: bytes, method: str) -> bytes:
+        """Write the request and read one line, draining standard error, until the deadline."""
+        deadline = time.monotonic() + self._timeout_s
+        unsent = memoryview(request)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdin, selectors.EVENT_WRITE)
+            selector.register(self._stdout, selectors.EVENT_READ)
+            selector.register(self._stderr_pipe, selectors.EVENT_READ)
+            if self._exit is not None:
+                selector.register(self._exit, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select(max(0.0, deadline - time.monotonic())):
+                    if key.fileobj is self._stdin:
+                        unsent = self._send(unsent)
+                        if not unsent:
+                            selector.unregister(self._stdin)
+                    elif key.fileobj is self._stdout:
+                        line = self._receive(method)
+                        if line is not None:
+                            return line
+                    elif key.fileobj is self._stderr_pipe:
+                        if not self._keep_stderr():
+                            selector.unregister(self._stderr_pipe)
+                    else:
+                        return self._last_line(method)
+                if time.monotonic() >= deadline:
+                    raise self._silence(method, unsent=len(unsent))
+
+    def _send(self, unsent: memoryview) -> memoryview:
+        try:
+            return unsent[os.write(self._stdin.fileno(), unsent) :]
+        except BlockingIOError:
+            return unsent
+        except BrokenPipeError:
+            return unsent[len(unsent) :]  # Whoever closed its input may still have answered; reading will tell.
+
+    def _receive(self, method: str) -> bytes | None:
+        """Read what is there; return the first line once it is whole."""
+        try:
+            chunk = os.read(self._stdout.fileno(), _READ_BYTES)
+        except BlockingIOError:
+            return None
+        if not chunk:
+            raise self._ended(method)
+        self._received += chunk
+        end = self._received.find(b"\n", max(0, len(self._received) - len(chunk)))
+        if (len(self._received) if end < 0 else end) > self._line_limit_bytes:
+            raise self._fault(
+                "line_too_long",
+                f"A line longer than {self._line_limit_bytes} bytes came in place of the answer to {method}; "
+                f"it begins {wire.quote(bytes(self._received[:200]))}.",
+            )
+        if end < 0:
+            return None
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        return line
+
+    def _last_line(self, method: str) -> bytes:
+        """Read what a process left behind that has ended, though its children may hold the pipes open."""
+        while True:
+            before = len(self._received)
+            line = self._receive(method)
+            if line is not None:
+                return line
+            if len(self._received) == before:
+                raise self._ended(method)
+
+    def _keep_stderr(self) -> bool:
+        """Keep the end of what came on standard error; tell whether more can come."""
+        try:
+            chunk = os.read(self._stderr_pipe.fileno(), _READ_BYTES)
+        except BlockingIOError:
+            return True
+        self._stderr += chunk
+        del self._stderr[:-STDERR_KEPT_BYTES]
+        return bool(chunk)
+
+    def _drain_stderr(self) -> None:
+        """Take what is left, but no more than is kept: another process may still be writing."""
+        if self._stderr_pipe.closed:
+            return
+        for _ in range(STDERR_KEPT_BYTES // 4096):
+            before = len(self._stderr)
+            if not self._keep_stderr() or len(self._stderr) == before:
+                return
+
+    def _wait_for_exit(self) -> None:
+        try:
+            self._process.wait(self._timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise Silence from error
+
+    def _ended(self, method: str) -> AdapterFault:
+        half = f" after half a line, {wire.quote(bytes(self._received))}" if self._received else ""
+        try:
+            code = self._process.wait(min(1.0, self._timeout_s))
+        except subprocess.TimeoutExpired:
+            return self._fault("exited", f"It closed its standard output{half} while {method} was pending.")
+        how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
+        return self._fault("exited", f"It {how}{half} while {method} was pending.")
+
+    def _silence(self, method: str, *, unsent: int) -> Exception:
+        if unsent:
+            return self._fault("not_reading", f"It did not take the request {method} within {self._timeout_s:g} s.")
+        if self._received:
+            half = wire.quote(bytes(self._received))
+            return self._fault(
+                "silence", f"Only half a line came for {method} within {self._timeout_s:g} s: {half}. End it with LF."
+            )
+        return Silence(f"{method} was not answered within {self._timeout_s:g} s")
+
+    def _fault(self, kind: FaultKind, sentence: str) -> AdapterFault:
+        self.kill()
+        return AdapterFault(kind, sentence, self.stderr())
+
+
+def _kill_marked(marker: str) -> None:
+    """Kill whoever carries the marker in its environment: children that left the process group."""
+    wanted = marker.encode()
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if wanted in environment.read_bytes().split(b"\0"):
+                os.kill(int(environment.parent.name), signal.SIGKILL)

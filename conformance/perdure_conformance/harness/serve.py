@@ -1,0 +1,41 @@
+"""The other side of the wire: `python -m perdure_conformance.harness.serve MODULE:FACTORY` is an adapter.
+
+It lets a Python journal be judged as a program, which can be killed.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import BinaryIO
+
+from perdure.kernel.values import JsonObject, JsonValue, read_json
+
+from perdure_conformance.harness import wire
+from perdure_conformance.harness.connection import Unsupported
+from perdure_conformance.harness.dispatch import Dispatcher, JournalFactory
+from perdure_conformance.harness.targets import import_factory
+
+
+def serve(factory: JournalFactory, requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests, a line each, until `shutdown` or the end of input."""
+    dispatcher = Dispatcher(factory)
+    for line in requests:
+        request = read_json(line)
+        assert isinstance(request, dict)  # noqa: S101 - the harness sends nothing else
+        replies.write(wire.encode_line({"jsonrpc": "2.0", "id": request["id"], **_outcome(dispatcher, request)}))
+        replies.flush()
+        if request["method"] == "shutdown":
+            return
+
+
+def _outcome(dispatcher: Dispatcher, request: JsonObject) -> dict[str, JsonValue]:
+    method, params = str(request["method"]), request["params"]
+    assert isinstance(params, dict)  # noqa: S101
+    try:
+        return {"result": dispatcher.dispatch(method, params)}
+    except Unsupported:
+        return {"error": {"code": wire.METHOD_NOT_FOUND, "message": f"method not found: {method}"}}
+
+
+if __name__ == "__main__":
+    serve(import_factory(sys.argv[1]), sys.stdin.buffer, sys.stdout.buffer)

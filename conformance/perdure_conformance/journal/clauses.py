@@ -1,0 +1,432 @@
+"""The requirements, each as one clause: when it speaks of a step, and whether the step keeps it.
+
+A clause returns None where it has nothing to say, else whether the step keeps it. The clauses of a step are asked from
+the most particular to the most general, and the first that is broken names the fault. So every wrong answer breaks
+exactly one requirement, the one that says best what is wrong.
+
+The sentences are in `docs/spec/journal.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from perdure.journal.contract import (
+    FLOOR,
+    Acknowledged,
+    Done,
+    EventIdConflict,
+    Granted,
+    Held,
+    InvalidRecord,
+    NoSnapshot,
+    Page,
+    Renewed,
+    SequenceConflict,
+    Snapshot,
+    StaleEpoch,
+)
+from perdure.journal.reference import expiry
+
+from perdure_conformance.journal.client import NotSupported
+from perdure_conformance.journal.world import (
+    AcquireStep,
+    AppendStep,
+    DescriptionStep,
+    LoadSnapshotStep,
+    LoadStep,
+    ReleaseStep,
+    RenewStep,
+    SaveSnapshotStep,
+    Step,
+    UnclaimedStep,
+)
+
+AnyStep = TypeVar("AnyStep", bound=Step)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One requirement's hold on one kind of step."""
+
+    requirement: str
+    step: type
+    keeps: Callable[[Any], bool | None]
+
+
+CLAUSES: list[Clause] = []
+"""In the order in which they are asked."""
+
+
+def clause(
+    requirement: str, step: type[AnyStep]
+) -> Callable[[Callable[[AnyStep], bool | None]], Callable[[AnyStep], bool | None]]:
+    """Register a clause for a requirement, after those above it."""
+
+    def register(keeps: Callable[[AnyStep], bool | None]) -> Callable[[AnyStep], bool | None]:
+        CLAUSES.append(Clause(requirement, step, keeps))
+        return keeps
+
+    return register
+
+
+# Appends
+
+
+@clause("JRN-023", AppendStep)
+def ids_survive_a_reopen(step: AppendStep) -> bool | None:
+    """After a reopen or a crash, replays and conflicts are recognised as before."""
+    recognises = step.is_replay or isinstance(step.expected, EventIdConflict)
+    if not recognises or not step.doubts & {"crash", "reopen"} or not step.claims.event_id_dedup:
+        return None
+    return type(step.answer) in step.applicable and not _stored_wrongly(step) and not _missed_replay(step)
+
+
+@clause("JRN-008", AppendStep)
+def exact_replay_is_acknowledged(step: AppendStep) -> bool | None:
+    """The same records again, the same acknowledgement again."""
+    return step.answer == step.expected if step.is_replay else None
+
+
+@clause("JRN-025", AppendStep)
+def highest_epoch_is_never_stale(step: AppendStep) -> bool | None:
+    """Only a higher epoch makes an append stale."""
+    if not step.claims.fencing or not step.epoch_is_highest:
+        return None
+    return not isinstance(step.answer, StaleEpoch)
+
+
+@clause("JRN-013", AppendStep)
+def first_applicable_refusal(step: AppendStep) -> bool | None:
+    """Of several refusals that apply, the first in the order is given."""
+    if len(step.applicable) < 2:
+        return None
+    return type(step.answer) not in step.applicable - {type(step.expected)}
+
+
+@clause("JRN-012", AppendStep)
+def malformed_envelope_is_refused(step: AppendStep) -> bool | None:
+    """An envelope that is wrong is `invalid_record`."""
+    return isinstance(step.answer, InvalidRecord) if isinstance(step.expected, InvalidRecord) else None
+
+
+@clause("JRN-024", AppendStep)
+def lower_epoch_is_stale(step: AppendStep) -> bool | None:
+    """An epoch below the highest granted one is `stale_epoch`."""
+    return isinstance(step.answer, StaleEpoch) if isinstance(step.expected, StaleEpoch) else None
+
+
+@clause("JRN-009", AppendStep)
+def known_event_id_is_refused(step: AppendStep) -> bool | None:
+    """A known event id that is no exact replay is `event_id_conflict`."""
+    return isinstance(step.answer, EventIdConflict) if isinstance(step.expected, EventIdConflict) else None
+
+
+@clause("JRN-010", AppendStep)
+def event_id_of_another_run_is_new(step: AppendStep) -> bool | None:
+    """What another run holds is no conflict here."""
+    if not step.id_in_other_run or not _is_new(step):
+        return None
+    return not isinstance(step.answer, EventIdConflict)
+
+
+@clause("JRN-014", AppendStep)
+def full_batch_is_acknowledged(step: AppendStep) -> bool | None:
+    """A batch at the floor of the limits is stored."""
+    return step.answer == step.expected if step.fills_limits and _is_new(step) else None
+
+
+@clause("JRN-015", AppendStep)
+def refused_batch_left_nothing(step: AppendStep) -> bool | None:
+    """After a refused batch the run's next sequence is as it was, and its event ids are free."""
+    if "refused_batch" not in step.doubts or not step.claims.atomic_batch or not _is_new(step):
+        return None
+    return not _finds_more(step)
+
+
+@clause("JRN-007", AppendStep)
+def refused_append_left_nothing(step: AppendStep) -> bool | None:
+    """After a refused append the run's next sequence is as it was, and its event ids are free."""
+    if not step.doubts & {"refused_record", "refused_batch"} or not _is_new(step):
+        return None
+    return not _finds_more(step)
+
+
+@clause("JRN-017", AppendStep)
+def crash_loses_nothing(step: AppendStep) -> bool | None:
+    """After kill −9 the run is as long as before."""
+    return not _misjudges_length(step) if "crash" in step.doubts and step.next_sequence > 1 else None
+
+
+@clause("JRN-016", AppendStep)
+def reopen_loses_nothing(step: AppendStep) -> bool | None:
+    """After a clean close the run is as long as before."""
+    return not _misjudges_length(step) if "reopen" in step.doubts and step.next_sequence > 1 else None
+
+
+@clause("JRN-019", AppendStep)
+def compared_with_all_processes(step: AppendStep) -> bool | None:
+    """What another process appended counts."""
+    if "other_handle" not in step.doubts or not step.claims.multi_process:
+        return None
+    return not _misjudges_length(step)
+
+
+@clause("JRN-018", AppendStep)
+def compared_with_all_handles(step: AppendStep) -> bool | None:
+    """What another handle appended counts."""
+    if "other_handle" not in step.doubts or not step.claims.multi_handle:
+        return None
+    return not _misjudges_length(step)
+
+
+@clause("JRN-006", AppendStep)
+def expected_1_means_no_run(step: AppendStep) -> bool | None:
+    """1 is a position like any other."""
+    if not isinstance(step.expected, SequenceConflict) or step.operation.expected_next != 1:
+        return None
+    return not isinstance(step.answer, Acknowledged)
+
+
+@clause("JRN-004", AppendStep)
+def wrong_expectation_is_refused(step: AppendStep) -> bool | None:
+    """A position that is not the next one is `sequence_conflict`."""
+    return isinstance(step.answer, SequenceConflict) if isinstance(step.expected, SequenceConflict) else None
+
+
+@clause("JRN-005", AppendStep)
+def conflict_tells_the_next_sequence(step: AppendStep) -> bool | None:
+    """`actual_next` is the truth."""
+    if not isinstance(step.expected, SequenceConflict) or not isinstance(step.answer, SequenceConflict):
+        return None
+    return step.answer.actual_next == step.expected.actual_next
+
+
+@clause("JRN-001", AppendStep)
+def append_at_the_next_sequence_is_acknowledged(step: AppendStep) -> bool | None:
+    """A valid append in its place is stored, and each record is named in order."""
+    return step.answer == step.expected if _is_new(step) else None
+
+
+@clause("JRN-014", DescriptionStep)
+def limits_are_at_least_the_floor(step: DescriptionStep) -> bool | None:
+    """Nobody declares less than the floor."""
+    limits = step.limits
+    return (
+        limits.max_batch_records >= FLOOR.max_batch_records
+        and limits.max_batch_bytes >= FLOOR.max_batch_bytes
+        and limits.max_snapshot_bytes >= FLOOR.max_snapshot_bytes
+    )
+
+
+def _is_new(step: AppendStep) -> bool:
+    return isinstance(step.expected, Acknowledged) and not step.is_replay
+
+
+def _stored_wrongly(step: AppendStep) -> bool:
+    return isinstance(step.answer, Acknowledged) and not isinstance(step.expected, Acknowledged)
+
+
+def _missed_replay(step: AppendStep) -> bool:
+    return step.is_replay and not isinstance(step.answer, Acknowledged)
+
+
+def _finds_more(step: AppendStep) -> bool:
+    """Tell whether the answer shows that a refused append left something."""
+    match step.answer:
+        case SequenceConflict(actual_next=actual_next):
+            return actual_next > step.next_sequence
+        case EventIdConflict():
+            return step.refused_before and not step.id_in_other_run
+        case _:
+            return False
+
+
+def _misjudges_length(step: AppendStep) -> bool:
+    """Tell whether the answer shows another length of the run than the true one."""
+    match step.answer:
+        case SequenceConflict(actual_next=actual_next):
+            return actual_next != step.next_sequence
+        case Acknowledged():
+            return isinstance(step.expected, SequenceConflict)
+        case _:
+            return False
+
+
+# Loads
+
+
+@clause("JRN-011", LoadStep)
+def runs_are_independent(step: LoadStep) -> bool | None:
+    """A run shows its own records; one without any is empty."""
+    if not step.others_exist or not isinstance(step.answer, Page):
+        return None
+    strangers = step.of_other_runs.difference(step.rest)
+    return strangers.isdisjoint(step.answer.records) and (not step.run_is_empty or _is_right(step))
+
+
+@clause("JRN-015", LoadStep)
+def refused_batch_is_not_there(step: LoadStep) -> bool | None:
+    """No record of a refused batch is served."""
+    if "refused_batch" not in step.doubts or not step.claims.atomic_batch or not isinstance(step.answer, Page):
+        return None
+    return step.refused_in_batch.isdisjoint(step.answer.records)
+
+
+@clause("JRN-007", LoadStep)
+def refused_record_is_not_there(step: LoadStep) -> bool | None:
+    """No refused record is served."""
+    if not step.doubts & {"refused_record", "refused_batch"} or not isinstance(step.answer, Page):
+        return None
+    return (step.refused_alone | step.refused_in_batch).isdisjoint(step.answer.records)
+
+
+@clause("JRN-002", LoadStep)
+def bodies_come_back_byte_for_byte(step: LoadStep) -> bool | None:
+    """The same record has the same body."""
+    if not step.rest or not isinstance(step.answer, Page):
+        return None
+    return all(
+        kept.body == served.body
+        for kept, served in zip(step.rest, step.answer.records, strict=False)
+        if (kept.sequence, kept.event_id) == (served.sequence, served.event_id)
+    )
+
+
+@clause("JRN-021", LoadStep)
+def pages_lead_to_the_end(step: LoadStep) -> bool | None:
+    """A page is no longer than asked, moves on, and does not claim an end that is none."""
+    if not step.rest or not isinstance(step.answer, Page):
+        return None
+    length = len(step.answer.records)
+    ends_early = step.answer.end and length == step.limit < step.due
+    return length <= step.limit and (step.answer.end or length > 0) and not ends_early
+
+
+@clause("JRN-017", LoadStep)
+def all_is_there_after_a_crash(step: LoadStep) -> bool | None:
+    """After kill −9 the records are those from before."""
+    return _is_right(step) if "crash" in step.doubts and not step.run_is_empty else None
+
+
+@clause("JRN-016", LoadStep)
+def all_is_there_after_a_reopen(step: LoadStep) -> bool | None:
+    """After a clean close the records are those from before."""
+    return _is_right(step) if "reopen" in step.doubts and not step.run_is_empty else None
+
+
+@clause("JRN-020", LoadStep)
+def shows_what_other_handles_appended(step: LoadStep) -> bool | None:
+    """What anybody was told is stored, everybody sees."""
+    if "other_handle" not in step.doubts or step.claims.read != "linearizable":
+        return None
+    return _is_right(step)
+
+
+@clause("JRN-003", LoadStep)
+def dense_ordered_and_complete(step: LoadStep) -> bool | None:
+    """The records from the asked position on, in order, each once."""
+    return _is_right(step)
+
+
+def _is_right(step: LoadStep) -> bool:
+    """Tell whether a page shows the right records, and all that are due if it says that it is the end."""
+    if not isinstance(step.answer, Page):
+        return False
+    records = step.answer.records
+    return records == step.rest[: len(records)] and (not step.answer.end or len(records) >= step.due)
+
+
+# Snapshots
+
+
+@clause("SNP-002", LoadSnapshotStep)
+def unsaved_run_has_no_snapshot(step: LoadSnapshotStep) -> bool | None:
+    """Nothing saved, nothing served."""
+    return isinstance(step.answer, NoSnapshot) if not step.saved else None
+
+
+@clause("SNP-001", LoadSnapshotStep)
+def snapshot_comes_back_as_saved(step: LoadSnapshotStep) -> bool | None:
+    """Position and body belong together."""
+    if not step.undisturbed:
+        return isinstance(step.answer, NoSnapshot) or step.answer in step.saved
+    furthest = max(step.saved, key=lambda snapshot: snapshot.sequence)
+    return isinstance(step.answer, Snapshot) and step.answer in {
+        step.saved[-1],
+        *(snapshot for snapshot in step.saved if snapshot.sequence == furthest.sequence),
+    }
+
+
+@clause("SNP-001", SaveSnapshotStep)
+def snapshot_is_saved(step: SaveSnapshotStep) -> bool | None:
+    """A snapshot within the limits is taken."""
+    return isinstance(step.answer, Done)
+
+
+# Leases
+
+
+@clause("LSE-001", AcquireStep)
+def epochs_only_grow(step: AcquireStep) -> bool | None:
+    """A grant has a higher epoch than every grant before it."""
+    if not step.lease.epoch or not isinstance(step.answer, Granted) or not isinstance(step.expected, Granted):
+        return None
+    return step.answer.epoch > step.lease.epoch
+
+
+@clause("LSE-006", AcquireStep)
+def granted_lease_lasts_its_time(step: AcquireStep) -> bool | None:
+    """It lasts until now + ttl."""
+    if not isinstance(step.answer, Granted) or not isinstance(step.expected, Granted):
+        return None
+    return step.answer.until_ms == expiry(step.now_ms, step.ttl_ms)
+
+
+@clause("LSE-002", AcquireStep)
+def held_lease_is_not_granted(step: AcquireStep) -> bool | None:
+    """A lease that is out is refused to all."""
+    return isinstance(step.answer, Held) if isinstance(step.expected, Held) else None
+
+
+@clause("LSE-003", AcquireStep)
+def free_lease_is_granted(step: AcquireStep) -> bool | None:
+    """A lease that is not out is granted."""
+    return isinstance(step.answer, Granted) if isinstance(step.expected, Granted) else None
+
+
+@clause("LSE-006", RenewStep)
+def renewed_lease_lasts_its_time(step: RenewStep) -> bool | None:
+    """It lasts until now + ttl."""
+    if not isinstance(step.answer, Renewed) or not isinstance(step.expected, Renewed):
+        return None
+    return step.answer.until_ms == expiry(step.now_ms, step.ttl_ms)
+
+
+@clause("LSE-004", RenewStep)
+def highest_epoch_renews(step: RenewStep) -> bool | None:
+    """The highest epoch is prolonged, expired or not."""
+    return isinstance(step.answer, Renewed) if isinstance(step.expected, Renewed) else None
+
+
+@clause("LSE-005", RenewStep)
+def lower_epoch_does_not_renew(step: RenewStep) -> bool | None:
+    """A lower epoch is `stale_epoch`."""
+    return isinstance(step.answer, StaleEpoch) if isinstance(step.expected, StaleEpoch) else None
+
+
+@clause("LSE-003", ReleaseStep)
+def highest_epoch_is_released(step: ReleaseStep) -> bool | None:
+    """The owner of the lease can give it back."""
+    return isinstance(step.answer, Done) if isinstance(step.expected, Done) else None
+
+
+# What is not claimed
+
+
+@clause("JRN-022", UnclaimedStep)
+def unclaimed_operation_is_unsupported(step: UnclaimedStep) -> bool | None:
+    """Whoever does not claim an operation says so when asked for it."""
+    return isinstance(step.answer, NotSupported)

@@ -1,0 +1,75 @@
+"""The journal contract over a connection: messages out, typed answers in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from perdure.journal import contract
+from perdure.journal.contract import Description
+from perdure.kernel.values import JsonObject
+
+from perdure_conformance.harness import wire
+from perdure_conformance.harness.connection import Connection, Unsupported
+
+NAMESPACE: Final = "perdure"
+
+
+class NotSupported(msgspec.Struct, frozen=True):
+    """The answer of an implementation that does not offer the operation."""
+
+    not_supported: str
+
+
+Result = (
+    contract.Acknowledged
+    | contract.Page
+    | contract.Done
+    | contract.Snapshot
+    | contract.NoSnapshot
+    | contract.Granted
+    | contract.Renewed
+)
+Refusal = contract.DefiniteRefusal | contract.Unavailable | contract.Corrupt | contract.Held
+Answer = Result | Refusal | NotSupported
+
+_RESULTS: Final[dict[str, Any]] = {
+    "append": contract.Acknowledged,
+    "load": contract.Page,
+    "save_snapshot": contract.Done,
+    "load_snapshot": contract.Snapshot,
+    "acquire": contract.Granted,
+    "renew": contract.Renewed,
+    "release": contract.Done,
+}
+
+
+class JournalClient:
+    """One handle on the journal under judgement."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def initialize(self, state_dir: Path) -> Description:
+        """Open the state and learn what is claimed."""
+        params: JsonObject = {
+            "protocol": wire.PROTOCOL,
+            "profile": "journal",
+            "state_dir": str(state_dir),
+            "namespace": NAMESPACE,
+            "limits": msgspec.to_builtins(wire.HARNESS_LIMITS),
+        }
+        return msgspec.convert(self.connection.call("initialize", params), Description)
+
+    def ask(self, method: str, params: JsonObject) -> Answer:
+        """Send one request. The result was held against its schema, so it has one of the method's types."""
+        try:
+            result = self.connection.call(method, params)
+        except Unsupported:
+            return NotSupported(method)
+        if "refused" in result:
+            refusal: Refusal = msgspec.convert(result, Refusal)
+            return refusal
+        answer: Result = msgspec.convert(result, contract.NoSnapshot if "none" in result else _RESULTS[method])
+        return answer

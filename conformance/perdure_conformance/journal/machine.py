@@ -1,0 +1,277 @@
+"""The stateful machine: Hypothesis draws sequences of operations that nobody thought of, and shrinks what fails.
+
+Every rule draws its numbers relative to the world ("one past the next sequence", "the second batch again"), so that a
+sequence stays meaningful while it shrinks; what is done and kept are concrete operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase
+from hypothesis.errors import FlakyFailure, FlakyReplay
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+
+from perdure_conformance.harness.connection import AdapterFault
+from perdure_conformance.journal.operations import (
+    Acquire,
+    Append,
+    Crash,
+    Load,
+    LoadSnapshot,
+    Operation,
+    RecordSpec,
+    Release,
+    Renew,
+    Reopen,
+    SaveSnapshot,
+)
+from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Violation
+from perdure_conformance.journal.scripts import MALFORMED_EVENT_IDS, ODD_TEXTS
+
+RUNS = st.integers(0, 2)
+HANDLES = st.integers(0, 1)
+TEXTS = st.one_of(
+    st.just(""),
+    st.sampled_from(ODD_TEXTS),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+)
+MALFORMATIONS = st.sampled_from(("empty batch", "gap", "event id", "twice", "empty body"))
+
+
+class JournalMachine(RuleBasedStateMachine):
+    """One play, driven by Hypothesis."""
+
+    new_play: ClassVar[Callable[[], Play]]
+    """How a play begins. Set by `machine_for`."""
+    on_stop: ClassVar[Callable[[Play, Violation | AdapterFault | Inconclusive], None]]
+    """What is done with a play that failed or could not go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.play: Play | None = None
+        self.next_event = 0
+        self.batches: dict[int, list[Append]] = {}
+        self.grants: dict[int, int] = {}
+        self.now_ms = [0, 0]
+        self._start()
+
+    def _start(self) -> None:
+        try:
+            self.play = type(self).new_play()
+        except (AdapterFault, Inconclusive, PlayEnded):
+            self.play = None
+
+    def _do(self, operation: Operation) -> bool:
+        """Do one operation, unless the play is over."""
+        play = self.play
+        if play is None:
+            return False
+        try:
+            return play.do(operation)
+        except Violation as violation:
+            type(self).on_stop(play, violation)
+            raise
+        except (AdapterFault, Inconclusive) as stop:
+            type(self).on_stop(play, stop)
+            self.play = None
+        except PlayEnded:
+            self.play = None
+        return False
+
+    def _next(self, run: int) -> int:
+        return len(self.play.world.records(self.play.run_id(run))) + 1 if self.play is not None else 1
+
+    def _fresh(self, texts: list[str]) -> tuple[RecordSpec, ...]:
+        first, self.next_event = self.next_event, self.next_event + len(texts)
+        return tuple(RecordSpec(event=first + index, text=text) for index, text in enumerate(texts))
+
+    def _append(self, operation: Append) -> None:
+        before = self._next(operation.run)
+        if self._do(operation) and self._next(operation.run) > before:
+            self.batches.setdefault(operation.run, []).append(operation)
+
+    @rule(
+        run=RUNS,
+        handle=HANDLES,
+        texts=st.lists(TEXTS, min_size=1, max_size=4),
+        offset=st.sampled_from((0, 0, 0, 0, -1, 1, -2)),
+    )
+    def append(self, run: int, handle: int, texts: list[str], offset: int) -> None:
+        """Append new events, in place or beside it."""
+        at = max(1, self._next(run) + offset)
+        self._append(Append(run=run, expected_next=at, records=self._fresh(texts), handle=handle))
+
+    @rule(run=RUNS, handle=HANDLES)
+    def append_at_1(self, run: int, handle: int) -> None:
+        """Append a new event as if the run did not exist."""
+        self._append(Append(run=run, expected_next=1, records=self._fresh([""]), handle=handle))
+
+    @precondition(lambda self: self.batches)
+    @rule(data=st.data(), handle=HANDLES)
+    def replay(self, data: st.DataObject, handle: int) -> None:
+        """Send a stored batch again."""
+        batch = self._stored_batch(data)
+        self._append(
+            Append(run=batch.run, expected_next=batch.expected_next, records=batch.records, handle=handle)
+        )
+
+    @precondition(lambda self: self.batches)
+    @rule(data=st.data(), handle=HANDLES, text=TEXTS, in_place=st.booleans())
+    def known_id_other_bytes(self, data: st.DataObject, handle: int, text: str, *, in_place: bool) -> None:
+        """Send a known event id with other bytes, where it stood or at the end."""
+        batch = self._stored_batch(data)
+        spec = RecordSpec(event=batch.records[0].event, text=text + "!")
+        at = batch.expected_next if in_place else self._next(batch.run)
+        self._append(Append(run=batch.run, expected_next=at, records=(spec,), handle=handle))
+
+    @precondition(lambda self: self.batches)
+    @rule(data=st.data(), handle=HANDLES, known_first=st.booleans())
+    def partly_stored(self, data: st.DataObject, handle: int, *, known_first: bool) -> None:
+        """Send a batch that holds a known event beside a new one."""
+        batch = self._stored_batch(data)
+        known, new = RecordSpec(event=batch.records[-1].event), self._fresh([""])[0]
+        records = (known, new) if known_first else (new, known)
+        self._append(
+            Append(run=batch.run, expected_next=self._next(batch.run), records=records, handle=handle)
+        )
+
+    @precondition(lambda self: self.batches)
+    @rule(data=st.data(), run=RUNS, handle=HANDLES)
+    def event_of_another_run(self, data: st.DataObject, run: int, handle: int) -> None:
+        """Append an event id that another run holds."""
+        batch = self._stored_batch(data)
+        known_here = {record.event for stored in self.batches.get(run, ()) for record in stored.records}
+        if batch.records[0].event not in known_here:
+            spec = RecordSpec(event=batch.records[0].event)
+            self._append(Append(run=run, expected_next=self._next(run), records=(spec,), handle=handle))
+
+    @rule(run=RUNS, malformation=MALFORMATIONS, event_id=st.sampled_from(MALFORMED_EVENT_IDS), out=st.booleans())
+    def malformed(self, run: int, malformation: str, event_id: str, *, out: bool) -> None:
+        """Append something malformed, in place or out of it."""
+        at = self._next(run) + (2 if out else 0)
+        first, second = self._fresh(["", ""])
+        records: tuple[RecordSpec, ...] = {
+            "empty batch": (),
+            "gap": (first, RecordSpec(event=second.event, sequence=at + 2)),
+            "event id": (first, RecordSpec(event=second.event, event_id=event_id)),
+            "twice": (first, first),
+            "empty body": (first, RecordSpec(event=second.event, empty_body=True)),
+        }[malformation]
+        self._append(Append(run=run, expected_next=at, records=records))
+
+    @rule(run=RUNS, handle=HANDLES, from_sequence=st.integers(1, 6), limit=st.integers(1, 6))
+    def load(self, run: int, handle: int, from_sequence: int, limit: int) -> None:
+        """Read a run from somewhere on, in pages of some size."""
+        self._do(Load(run=run, from_sequence=from_sequence, limit=limit, handle=handle))
+
+    @rule(run=RUNS, handle=HANDLES)
+    def load_whole(self, run: int, handle: int) -> None:
+        """Read a run from its start."""
+        self._do(Load(run=run, handle=handle))
+
+    @rule(handle=HANDLES)
+    def reopen(self, handle: int) -> None:
+        """Close a handle and open it again."""
+        self._do(Reopen(handle=handle))
+
+    @precondition(lambda self: self.play is not None and self.play.can_crash)
+    @rule()
+    def crash(self) -> None:
+        """Kill −9 and restart."""
+        self._do(Crash())
+
+    @precondition(lambda self: self.play is not None and self.play.claims.snapshots)
+    @rule(run=RUNS, handle=HANDLES, sequence=st.integers(1, 6), text=TEXTS, save=st.booleans())
+    def snapshot(self, run: int, handle: int, sequence: int, text: str, *, save: bool) -> None:
+        """Save or load a snapshot."""
+        if save:
+            self._do(SaveSnapshot(run=run, sequence=sequence, text=text, handle=handle))
+        else:
+            self._do(LoadSnapshot(run=run, handle=handle))
+
+    @precondition(lambda self: self.play is not None and self.play.judges_leases)
+    @rule(run=RUNS, handle=HANDLES, owner=HANDLES, ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 4))
+    def acquire(self, run: int, handle: int, owner: int, ttl_ms: int, skew_ms: int) -> None:
+        """Ask for a lease, by the clock of one of two workers."""
+        self._do(
+            Acquire(run=run, ttl_ms=ttl_ms, now_ms=self._tick(owner, skew_ms), owner=owner, handle=handle)
+        )
+
+    @precondition(lambda self: self.play is not None and self.play.judges_leases)
+    @rule(run=RUNS, handle=HANDLES, grant=st.integers(0, 3), ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 4))
+    def renew(self, run: int, handle: int, grant: int, ttl_ms: int, skew_ms: int) -> None:
+        """Prolong a lease."""
+        self._do(Renew(run=run, grant=grant, ttl_ms=ttl_ms, now_ms=self._tick(0, skew_ms), handle=handle))
+
+    @precondition(lambda self: self.play is not None and self.play.judges_leases)
+    @rule(run=RUNS, handle=HANDLES, grant=st.integers(0, 3))
+    def release(self, run: int, handle: int, grant: int) -> None:
+        """End a lease."""
+        self._do(Release(run=run, grant=grant, handle=handle))
+
+    @precondition(lambda self: self.play is not None and self.play.claims.fencing and self.play.judges_leases)
+    @rule(run=RUNS, handle=HANDLES, grant=st.integers(0, 3))
+    def append_under_epoch(self, run: int, handle: int, grant: int) -> None:
+        """Append under the epoch of one of the run's grants, current or former."""
+        records = self._fresh([""])
+        self._append(
+            Append(run=run, expected_next=self._next(run), records=records, grant=grant, handle=handle)
+        )
+
+    def teardown(self) -> None:
+        """Leave the implementation open for the next play."""
+
+    def _tick(self, worker: int, skew_ms: int) -> int:
+        self.now_ms[worker] += skew_ms
+        return self.now_ms[worker]
+
+    def _stored_batch(self, data: st.DataObject) -> Append:
+        run = data.draw(st.sampled_from(sorted(self.batches)))
+        return data.draw(st.sampled_from(self.batches[run]))
+
+
+def run_machine(
+    new_play: Callable[[], Play],
+    on_stop: Callable[[Play, Violation | AdapterFault | Inconclusive], None],
+    *,
+    examples: int,
+    steps: int,
+    random_seed: int,
+    shrink: bool,
+) -> None:
+    """Run the machine. Raises `Violation` for the smallest failing play that was found.
+
+    A play that fails once and passes when it is played again is raised as the `Violation` that was seen.
+    """
+    phases = [Phase.generate, Phase.shrink] if shrink else [Phase.generate]
+    failures: list[Violation] = []
+
+    def stopped(play: Play, stop: Violation | AdapterFault | Inconclusive) -> None:
+        if isinstance(stop, Violation):
+            failures.append(stop)
+        on_stop(play, stop)
+
+    machine: Any = seed(random_seed)(
+        type("JournalMachine", (JournalMachine,), {"new_play": staticmethod(new_play), "on_stop": staticmethod(stopped)})
+    )
+    try:
+        run_state_machine_as_test(
+            machine,
+            settings=settings(
+                max_examples=examples,
+                stateful_step_count=steps,
+                phases=phases,
+                database=InMemoryExampleDatabase(),
+                deadline=None,
+                verbosity=Verbosity.quiet,
+                suppress_health_check=list(HealthCheck),
+                report_multiple_bugs=False,
+                print_blob=False,
+            ),
+        )
+    except (FlakyFailure, FlakyReplay):
+        raise failures[-1] from None

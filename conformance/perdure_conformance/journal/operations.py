@@ -1,0 +1,162 @@
+"""Operations as data: what a script, a machine and a failure folder are made of.
+
+They name runs, events and owners by small numbers. A play gives each number an identity of its own, so that a case can
+be played again and again in one journal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+from perdure.journal.contract import Envelope
+from perdure.journal.records import seal
+from perdure.kernel.identity import EventId, OwnerId, RunId
+
+Number = Annotated[int, Meta(ge=0, le=10_000)]
+Position = Annotated[int, Meta(ge=1, le=2**53 - 1)]
+Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+
+
+class RecordSpec(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One record of an append. The defaults make a valid one; the overrides make it malformed on purpose."""
+
+    event: Number
+    """Which event: equal numbers are equal event ids."""
+    text: Annotated[str, Meta(max_length=4096)] = ""
+    """Text in the record's event, however odd."""
+    body_bytes: Annotated[int, Meta(ge=0, le=2**20)] = 0
+    """Pad the body to this many bytes."""
+    sequence: Position | None = None
+    event_id: Annotated[str, Meta(max_length=200)] | None = None
+    empty_body: bool = False
+
+
+class _Operation(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, forbid_unknown_fields=True):
+    """One step of a case."""
+
+
+class Append(_Operation, frozen=True, tag="append"):
+    """Append records at `expected_next`."""
+
+    run: Number
+    expected_next: Position
+    records: tuple[RecordSpec, ...]
+    grant: Number | None = None
+    """Under the epoch of the run's grant of this number, counted from 0; None sends no epoch."""
+    handle: Number = 0
+
+
+class Load(_Operation, frozen=True, tag="load"):
+    """Read a run to its end, page by page."""
+
+    run: Number
+    from_sequence: Position = 1
+    limit: Position = 1_000
+    handle: Number = 0
+
+
+class SaveSnapshot(_Operation, frozen=True, tag="save_snapshot"):
+    """Save a snapshot."""
+
+    run: Number
+    sequence: Position
+    text: Annotated[str, Meta(max_length=4096)]
+    handle: Number = 0
+
+
+class LoadSnapshot(_Operation, frozen=True, tag="load_snapshot"):
+    """Load the snapshot."""
+
+    run: Number
+    handle: Number = 0
+
+
+class Acquire(_Operation, frozen=True, tag="acquire"):
+    """Ask for the lease. Owners are numbers; the caller's clock says `now_ms`."""
+
+    run: Number
+    ttl_ms: Milliseconds
+    now_ms: Milliseconds
+    owner: Number = 0
+    handle: Number = 0
+
+
+class Renew(_Operation, frozen=True, tag="renew"):
+    """Prolong the lease of the run's grant of this number."""
+
+    run: Number
+    grant: Number
+    ttl_ms: Milliseconds
+    now_ms: Milliseconds
+    handle: Number = 0
+
+
+class Release(_Operation, frozen=True, tag="release"):
+    """End the lease of the run's grant of this number."""
+
+    run: Number
+    grant: Number
+    handle: Number = 0
+
+
+class Reopen(_Operation, frozen=True, tag="reopen"):
+    """Close one handle in good order and open it again."""
+
+    handle: Number = 0
+
+
+class Crash(_Operation, frozen=True, tag="crash"):
+    """Kill −9 every process and start again."""
+
+
+Operation = Append | Load | SaveSnapshot | LoadSnapshot | Acquire | Renew | Release | Reopen | Crash
+
+
+class Identities:
+    """The identities of one play, a function of its seed and number: the same play has the same ones again."""
+
+    def __init__(self, seed: int, play: int) -> None:
+        self._prefix = f"{seed}/{play}"
+
+    def run_id(self, number: int) -> RunId:
+        """Return the id of a run."""
+        return RunId(self._uuid("run", number))
+
+    def event_id(self, number: int) -> EventId:
+        """Return the id of an event."""
+        return EventId(self._uuid("event", number))
+
+    def owner_id(self, number: int) -> OwnerId:
+        """Return the id of an owner of leases."""
+        return OwnerId(self._uuid("owner", number))
+
+    def envelopes(self, operation: Append) -> tuple[Envelope, ...]:
+        """Build the records of an append."""
+        return tuple(self._envelope(operation, index) for index in range(len(operation.records)))
+
+    def _envelope(self, operation: Append, index: int) -> Envelope:
+        spec = operation.records[index]
+        envelope = self._sealed(operation, index, padding="")
+        missing = spec.body_bytes - len(envelope.body.encode())
+        if missing > 0:
+            envelope = self._sealed(operation, index, padding="x" * missing)
+        return Envelope(envelope.sequence, envelope.event_id, "") if spec.empty_body else envelope
+
+    def _sealed(self, operation: Append, index: int, padding: str) -> Envelope:
+        spec = operation.records[index]
+        return seal(
+            self.run_id(operation.run),
+            spec.sequence or operation.expected_next + index,
+            self.event_id(spec.event) if spec.event_id is None else EventId(spec.event_id),
+            {"type": "NodeSucceeded", "output": {"text": spec.text + padding}},
+            batch_index=index,
+            batch_size=len(operation.records),
+        )
+
+    def _uuid(self, kind: str, number: int) -> str:
+        digest = hashlib.sha256(f"{self._prefix}/{kind}/{number}".encode()).digest()
+        return str(uuid.UUID(bytes=digest[:16], version=4))

@@ -1,0 +1,488 @@
+"""Plays operations against a target: sends each, judges its answer, and stops at the first one that is wrong."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from perdure.journal.contract import (
+    Acknowledged,
+    Description,
+    Done,
+    Envelope,
+    Granted,
+    Held,
+    NotStored,
+    Page,
+    Renewed,
+    Snapshot,
+    Unavailable,
+)
+from perdure.kernel.identity import RunId
+from perdure.kernel.values import JsonObject, JsonValue
+
+from perdure_conformance.harness.connection import AdapterFault, Connection, Silence
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.journal.clauses import CLAUSES
+from perdure_conformance.journal.client import Answer, JournalClient
+from perdure_conformance.journal.operations import (
+    Acquire,
+    Append,
+    Crash,
+    Identities,
+    Load,
+    LoadSnapshot,
+    Operation,
+    Release,
+    Renew,
+    Reopen,
+    SaveSnapshot,
+)
+from perdure_conformance.journal.world import (
+    AppendStep,
+    DescriptionStep,
+    LoadStep,
+    SaveSnapshotStep,
+    Step,
+    UnclaimedStep,
+    World,
+)
+
+SENDS_OF_AN_UNANSWERED_OPERATION = 8
+"""How often an operation is sent that keeps being answered `not_stored` or `unavailable`."""
+
+STDERR_KEPT_CHARACTERS = 64 * 1024
+
+
+Claimable = TypeVar("Claimable", SaveSnapshot | LoadSnapshot, Acquire | Renew | Release)
+
+
+class Violation(Exception):
+    """An answer breaks a requirement."""
+
+    def __init__(self, requirement: str, expected: JsonValue, actual: JsonValue) -> None:
+        super().__init__(requirement)
+        self.requirement = requirement
+        self.expected = expected
+        self.actual = actual
+
+
+class PlayEnded(Exception):
+    """The play can say nothing more: an answer left the truth open, or broke a requirement that is switched off."""
+
+
+class Inconclusive(Exception):
+    """The implementation never got further than `not_stored` and `unavailable`."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a judgement has seen so far."""
+
+    reached: Counter[str] = field(default_factory=Counter)
+    durable_operations: int = 0
+    acknowledged_once: bool = False
+
+
+class Site:
+    """One state directory, and the handles that are open on it."""
+
+    def __init__(self, target: Target, timeout_s: float) -> None:
+        self.target = target
+        self.transcript = Transcript()
+        self._timeout_s = timeout_s
+        self._state_dir = Path(tempfile.mkdtemp(prefix="perdure-"))
+        self._clients: dict[int, JournalClient] = {}
+        self._description: Description | None = None
+        self._stderr = ""
+
+    def describe(self) -> Description:
+        """Return what the implementation says of itself."""
+        self.client(0)
+        assert self._description is not None  # noqa: S101 - client() has just asked
+        return self._description
+
+    def client(self, handle: int) -> JournalClient:
+        """Return an open handle, opened now if it was not."""
+        if handle not in self._clients:
+            self._clients[handle] = self._open(handle)
+        return self._clients[handle]
+
+    def reopen(self, handle: int) -> None:
+        """Close a handle in good order; it is opened again when it is used."""
+        client = self._clients.pop(handle, None)
+        if client is not None:
+            self.transcript.event(f"close handle {handle}")
+            try:
+                client.connection.close()
+            finally:
+                self._keep_stderr(client.connection)
+
+    def kill(self, handle: int) -> None:
+        """Kill one handle; it is opened again when it is used."""
+        client = self._clients.pop(handle, None)
+        if client is not None:
+            self.transcript.event(f"kill -9 handle {handle}")
+            client.connection.kill()
+            self._keep_stderr(client.connection)
+
+    def crash(self) -> None:
+        """Kill every handle."""
+        for handle in list(self._clients):
+            self.kill(handle)
+
+    def remove(self) -> None:
+        """Kill what is open and remove the state."""
+        self.crash()
+        shutil.rmtree(self._state_dir, ignore_errors=True)
+
+    def stderr(self) -> str:
+        """Return the end of what the implementation wrote to standard error, over all its processes."""
+        for client in self._clients.values():
+            self._keep_stderr(client.connection)
+        return self._stderr
+
+    def _open(self, handle: int) -> JournalClient:
+        self.transcript.event(f"open handle {handle}")
+        client = JournalClient(self.target.open(self._timeout_s, self.transcript))
+        try:
+            description = client.initialize(self._state_dir)
+            if self._description is not None and description != self._description:
+                raise AdapterFault("wrong_reply", "A second initialize gave another description than the first.")
+        except Silence as error:
+            client.connection.kill()
+            self._keep_stderr(client.connection)
+            raise AdapterFault("silence", f"{error}.", self._stderr) from error
+        except BaseException:
+            client.connection.kill()
+            raise
+        self._description = description
+        return client
+
+    def _keep_stderr(self, connection: Connection) -> None:
+        text = connection.stderr()
+        if not self._stderr.endswith(text):
+            self._stderr = (self._stderr + text)[-STDERR_KEPT_CHARACTERS:]
+
+
+class Play:
+    """One sequence of operations, on runs of its own."""
+
+    def __init__(self, site: Site, identities: Identities, tally: Tally, off: frozenset[str] = frozenset()) -> None:
+        self._site = site
+        self._ids = identities
+        self._tally = tally
+        self._off = off
+        self.claims = site.describe().capabilities
+        self.limits = site.describe().limits
+        self.world = World(self.claims, self.limits)
+        self.operations: list[Operation] = []
+        """What was done so far, the last one included if it failed."""
+        self._silences = 0
+        self._judge(DescriptionStep(self.limits))
+
+    @property
+    def can_crash(self) -> bool:
+        """Whether a kill −9 can be judged: there is a process, and it claims to survive."""
+        return self._site.target.is_process and self.claims.durable is not None
+
+    @property
+    def can_share(self) -> bool:
+        """Whether a second handle can be judged."""
+        return self.claims.multi_process if self._site.target.is_process else self.claims.multi_handle
+
+    @property
+    def judges_leases(self) -> bool:
+        """Whether leases are claimed and judged by the instants that the caller gives."""
+        return self.claims.leases and self.claims.lease_clock == "caller"
+
+    def run_id(self, run: int) -> RunId:
+        """Return the id of a run of this play."""
+        return self._ids.run_id(run)
+
+    def do(self, operation: Operation) -> bool:
+        """Do one operation and judge it; return False, having done nothing, if its answer is left open.
+
+        Raises `Violation`, `PlayEnded`, `Inconclusive`, `AdapterFault`.
+        """
+        handle = 0 if isinstance(operation, Crash) else operation.handle
+        if handle > 0 and not self.can_share:
+            return False
+        match operation:
+            case Append():
+                return self._append(operation)
+            case Load():
+                return self._load(operation)
+            case Reopen():
+                return self._reopen(operation)
+            case Crash():
+                return self._crash(operation)
+            case SaveSnapshot() | LoadSnapshot():
+                return self._claimed_or_not(operation, self._snapshot, claimed=self.claims.snapshots)
+            case Acquire() | Renew() | Release():
+                return self._claimed_or_not(operation, self._lease, claimed=self.claims.leases)
+
+    # The operations
+
+    def _append(self, operation: Append) -> bool:
+        run_id, records = self.run_id(operation.run), self._ids.envelopes(operation)
+        if operation.grant is not None and not (self.claims.fencing and self._was_granted(operation)):
+            return False
+        if self.world.append_step(operation, run_id, records, None) is None:
+            return False
+        self._begin(operation)
+        params: JsonObject = {
+            "run_id": run_id,
+            "expected_next": operation.expected_next,
+            "epoch": self.world.epoch_of(run_id, operation.grant),
+            "records": msgspec.to_builtins(list(records)),
+        }
+        answer = self._ask(operation.handle, "append", params, stored=lambda: self._is_stored(operation, records))
+        step = self.world.append_step(operation, run_id, records, answer)
+        assert step is not None  # noqa: S101 - it was not left open above
+        self._judge(step)
+        self.world.appended(run_id, step)
+        if isinstance(answer, Acknowledged):
+            self._tally.acknowledged_once = True
+            self._tally.durable_operations += 1
+        return True
+
+    def _load(self, operation: Load) -> bool:
+        self._begin(operation)
+        run_id, position = self.run_id(operation.run), operation.from_sequence
+        while True:
+            params: JsonObject = {"run_id": run_id, "from_sequence": position, "limit": operation.limit}
+            answer = self._ask(operation.handle, "load", params)
+            self._judge(self.world.load_step(run_id, operation.handle, position, operation.limit, answer))
+            assert isinstance(answer, Page)  # noqa: S101 - anything else breaks JRN-003
+            position += len(answer.records)
+            if answer.end:
+                break
+        if operation.from_sequence == 1:
+            self.world.read_whole(operation.handle, run_id, position - 1)
+        return True
+
+    def _reopen(self, operation: Reopen) -> bool:
+        self._begin(operation)
+        self._site.reopen(operation.handle)
+        self.world.reopened(operation.handle, "reopen")
+        self._site.client(operation.handle)
+        return True
+
+    def _crash(self, operation: Crash) -> bool:
+        if not self.can_crash:
+            return False
+        self._begin(operation)
+        self._site.crash()
+        for handle in self.world.handles:
+            self.world.reopened(handle, "crash")
+        self._site.client(0)
+        return True
+
+    def _snapshot(self, operation: SaveSnapshot | LoadSnapshot) -> None:
+        run_id = self.run_id(operation.run)
+        if isinstance(operation, LoadSnapshot):
+            answer = self._ask(operation.handle, "load_snapshot", {"run_id": run_id})
+            self._judge(self.world.load_snapshot_step(run_id, operation.handle, answer))
+            return
+        snapshot = Snapshot(operation.sequence, _snapshot_body(operation, run_id))
+        params: JsonObject = {"run_id": run_id, "sequence": snapshot.sequence, "body": snapshot.body}
+        answer = self._ask(operation.handle, "save_snapshot", params)
+        self._judge(SaveSnapshotStep(answer))
+        self.world.saved(run_id, operation.handle, snapshot)
+        self._tally.durable_operations += 1
+
+    def _lease(self, operation: Acquire | Renew | Release) -> None:
+        run_id = self.run_id(operation.run)
+        match operation:
+            case Acquire(ttl_ms=ttl_ms, now_ms=now_ms):
+                answer = self._ask(operation.handle, "acquire", self._params(operation))
+                self._judge(self.world.acquire_step(run_id, ttl_ms, now_ms, answer))
+                if isinstance(answer, Granted):
+                    self.world.granted(run_id, answer)
+            case Renew(grant=grant, ttl_ms=ttl_ms, now_ms=now_ms):
+                answer = self._ask(operation.handle, "renew", self._params(operation))
+                self._judge(self.world.renew_step(run_id, grant, ttl_ms, now_ms, answer))
+                if isinstance(answer, Renewed):
+                    self.world.renewed(run_id, answer)
+            case Release(grant=grant):
+                answer = self._ask(operation.handle, "release", self._params(operation))
+                step = self.world.release_step(run_id, grant, answer)
+                self._judge(step)
+                if isinstance(step.expected, Done):
+                    self.world.released(run_id)
+        self._tally.durable_operations += 1
+
+    # How an operation is sent
+
+    def _begin(self, operation: Operation) -> None:
+        self.operations.append(operation)
+        if not isinstance(operation, Crash):
+            self.world.use(operation.handle)
+
+    def _claimed_or_not(self, operation: Claimable, do: Callable[[Claimable], None], *, claimed: bool) -> bool:
+        """Do an operation that is claimed; one that is not must be unsupported."""
+        if isinstance(operation, Renew | Release) and claimed and not self._was_granted(operation):
+            return False
+        self._begin(operation)
+        if claimed:
+            do(operation)
+        else:
+            method = _METHODS[type(operation)]
+            self._judge(UnclaimedStep(method, self._ask(operation.handle, method, self._params(operation))))
+        return True
+
+    def _was_granted(self, operation: Append | Renew | Release) -> bool:
+        grant = operation.grant
+        return grant is not None and grant < self.world.grants(self.run_id(operation.run))
+
+    def _ask(
+        self, handle: int, method: str, params: JsonObject, stored: Callable[[], bool] | None = None
+    ) -> Answer:
+        """Send until there is a definite answer: an unknown operation is sent again, the same."""
+        last: Answer | None = None
+        unknown = False
+        for _ in range(SENDS_OF_AN_UNANSWERED_OPERATION):
+            if unknown and stored is not None and stored():
+                return _acknowledged(params)
+            try:
+                last = self._site.client(handle).ask(method, params)
+            except Silence as silence:
+                self._restart(handle, silence)
+                unknown = True
+                continue
+            if not isinstance(last, NotStored | Unavailable):
+                if unknown and isinstance(last, Held):
+                    raise PlayEnded  # The lease that is out may be the one of the call whose answer was lost.
+                return last
+            unknown = unknown or isinstance(last, Unavailable)
+        if method == "append" and not self._tally.acknowledged_once:
+            raise Violation("JRN-001", "an acknowledgement, sooner or later", msgspec.to_builtins(last))
+        raise Inconclusive(f"{method} was answered {msgspec.to_builtins(last)} again and again")
+
+    def _is_stored(self, operation: Append, records: tuple[Envelope, ...]) -> bool:
+        """Find out by reading whether an append happened, where sending it again would not tell."""
+        if self.claims.exact_replay:
+            return False
+        params: JsonObject = {
+            "run_id": self.run_id(operation.run),
+            "from_sequence": operation.expected_next,
+            "limit": max(1, len(records)),
+        }
+        answer = self._ask(operation.handle, "load", params)
+        if isinstance(answer, Page) and answer.records and answer.records != records:
+            raise PlayEnded  # A part of the batch: without `atomic_batch` or a replay there is no telling.
+        return isinstance(answer, Page) and bool(records) and answer.records == records
+
+    def _restart(self, handle: int, silence: Silence) -> None:
+        """Kill and restart what did not answer; once in a play that may happen."""
+        self._silences += 1
+        self._site.kill(handle)
+        if self._silences > 1:
+            raise AdapterFault("silence", f"{silence}, for the second time.", self._site.stderr())
+        if self.claims.durable is None:
+            raise Inconclusive(f"{silence}, and without a claim of durability nothing can be said of what is left")
+        self.world.reopened(handle, "crash")
+
+    def _params(self, operation: SaveSnapshot | LoadSnapshot | Acquire | Renew | Release) -> JsonObject:
+        run_id = self.run_id(operation.run)
+        match operation:
+            case SaveSnapshot(sequence=sequence):
+                return {"run_id": run_id, "sequence": sequence, "body": _snapshot_body(operation, run_id)}
+            case LoadSnapshot():
+                return {"run_id": run_id}
+            case Acquire(owner=owner, ttl_ms=ttl_ms, now_ms=now_ms):
+                return {"run_id": run_id, "owner": self._ids.owner_id(owner), "ttl_ms": ttl_ms, "now_ms": now_ms}
+            case Renew(ttl_ms=ttl_ms, now_ms=now_ms):
+                return {"run_id": run_id, "epoch": self._epoch(operation), "ttl_ms": ttl_ms, "now_ms": now_ms}
+            case Release():
+                return {"run_id": run_id, "epoch": self._epoch(operation)}
+
+    def _epoch(self, operation: Renew | Release) -> int:
+        epoch = self.world.epoch_of(self.run_id(operation.run), operation.grant) if self.claims.leases else None
+        return epoch or 1
+
+    def _judge(self, step: Step) -> None:
+        """Ask the clauses; the first that is broken names the fault."""
+        broken: str | None = None
+        for clause in CLAUSES:
+            if not isinstance(step, clause.step):
+                continue
+            keeps = clause.keeps(step)
+            if keeps is not None:
+                self._tally.reached[clause.requirement] += 1
+            if keeps is False and broken is None:
+                broken = clause.requirement
+        if broken in self._off:
+            raise PlayEnded
+        if broken is not None:
+            raise Violation(broken, _expected(step), _actual(step))
+
+
+_METHODS: dict[type, str] = {
+    SaveSnapshot: "save_snapshot",
+    LoadSnapshot: "load_snapshot",
+    Acquire: "acquire",
+    Renew: "renew",
+    Release: "release",
+}
+
+
+def _snapshot_body(operation: SaveSnapshot, run_id: RunId) -> str:
+    return msgspec.json.encode({"run_id": run_id, "sequence": operation.sequence, "text": operation.text}).decode()
+
+
+def _acknowledged(params: JsonObject) -> Acknowledged:
+    records = msgspec.convert(params["records"], tuple[Envelope, ...])
+    return msgspec.convert(
+        {"acknowledged": [{"sequence": record.sequence, "event_id": record.event_id} for record in records]},
+        Acknowledged,
+    )
+
+
+def _expected(step: Step) -> JsonValue:
+    match step:
+        case AppendStep(expected=expected):
+            return _shown(expected)
+        case LoadStep(rest=rest, limit=limit, due=due):
+            return {"records": _shown(rest[:limit]), "end": due <= limit}
+        case DescriptionStep():
+            return "limits of at least 1,000 records, 1 MiB a batch, 1 MiB a snapshot"
+        case UnclaimedStep(method=method):
+            return f"{method} is unsupported"
+        case SaveSnapshotStep():
+            return _shown(Done())
+        case _ if hasattr(step, "expected"):
+            return _shown(step.expected)
+        case _:
+            return _shown(step.saved[-1:]) if step.saved else "no snapshot"
+
+
+def _actual(step: Step) -> JsonValue:
+    return _shown(step.limits if isinstance(step, DescriptionStep) else step.answer)
+
+
+def _shown(value: object) -> JsonValue:
+    """Return a value as JSON in which long text is cut: enough to see the first difference."""
+    return _cut(msgspec.to_builtins(value))
+
+
+def _cut(value: JsonValue) -> JsonValue:
+    match value:
+        case str() if len(value) > 200:
+            return f"{value[:160]}… ({len(value)} characters)"
+        case dict():
+            return {key: _cut(member) for key, member in value.items()}
+        case list() if len(value) > 8:
+            return [*(_cut(item) for item in value[:8]), f"… ({len(value)} in all)"]
+        case list() | tuple():
+            return [_cut(item) for item in value]
+        case _:
+            return value

@@ -1,0 +1,238 @@
+"""One short sequence for each rule, with its accepted twin one edit away. A script is data.
+
+A script says which requirements it is there to reach. What is right at each step is not written here: the world knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perdure_conformance.journal.operations import (
+    Acquire,
+    Append,
+    Crash,
+    Load,
+    LoadSnapshot,
+    Operation,
+    RecordSpec,
+    Release,
+    Renew,
+    Reopen,
+    SaveSnapshot,
+)
+
+ODD_TEXTS = (
+    "NUL \u0000, and its picture \u2400",
+    "line separators \u2028 \u2029, CR \r, LF \n, tab \t",
+    "emoji \U0001f600, a family \U0001f468\u200d\U0001f469\u200d\U0001f467, a flag \U0001f1ea\U0001f1fa",
+    "composed \u00e9, decomposed e\u0301, ligature \ufb01, full width \uff11",
+    "right to left \u202e\u05d0\u05d1, byte order mark \ufeff, replacement \ufffd, last \U0010ffff",
+    "quotes ' \" ` \\ / and what injects: '); DROP TABLE records; -- ${x} %s {0} </script>",
+    '{"looks": "like", "json": [1.0, 1e2, null]}',
+    "  spaces at both ends  ",
+    "\u007f delete, \u0085 next line, \u00a0 no-break space, \u00ad soft hyphen",
+)
+"""Text that stores, drivers and encoders are known to lose, change or refuse."""
+
+MALFORMED_EVENT_IDS = (
+    "",
+    "not-a-uuid",
+    "018F3A5C-0000-7000-8000-0000000000E1",
+    "018f3a5c-0000-7000-8000-0000000000e1\n",
+    " 018f3a5c-0000-7000-8000-0000000000e1",
+    "{018f3a5c-0000-7000-8000-0000000000e1}",
+    "018f3a5c00007000800000000000e1",
+    "018f3a5c-0000-7000-8000-0000000000g1",
+)
+"""Event ids that are no canonical lowercase UUID text."""
+
+SIZES_BYTES = (4_095, 4_096, 4_097, 65_535, 65_536)
+"""Sizes at which buffers end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A named sequence of operations."""
+
+    name: str
+    reaches: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    alone: bool = False
+    """Whether it needs a process of its own to be killed, or siblings."""
+
+
+def event(number: int, text: str = "", body_bytes: int = 0) -> RecordSpec:
+    """Return a valid record of the event of this number."""
+    return RecordSpec(event=number, text=text, body_bytes=body_bytes)
+
+
+def append(
+    at: int, *events: int | RecordSpec, run: int = 0, grant: int | None = None, handle: int = 0
+) -> Append:
+    """Return an append of these events at a position."""
+    records = tuple(event(item) if isinstance(item, int) else item for item in events)
+    return Append(run=run, expected_next=at, records=records, grant=grant, handle=handle)
+
+
+def load(run: int = 0, from_sequence: int = 1, limit: int = 1_000, handle: int = 0) -> Load:
+    """Return a load of a run to its end."""
+    return Load(run=run, from_sequence=from_sequence, limit=limit, handle=handle)
+
+
+_THREE = append(1, 1, 2, 3)
+
+SCRIPTS: tuple[Script, ...] = (
+    Script("append and load", ("JRN-001", "JRN-003"), (append(1, 1), append(2, 2, 3), load())),
+    Script("load from each position", ("JRN-003",), (_THREE, *(load(from_sequence=at) for at in (1, 2, 3, 4, 5)))),
+    Script(
+        "odd text comes back byte for byte",
+        ("JRN-002",),
+        (*(append(at, event(at, text)) for at, text in enumerate(ODD_TEXTS, 1)), load()),
+    ),
+    Script(
+        "odd text in one batch",
+        ("JRN-002",),
+        (append(1, *(event(number, text) for number, text in enumerate(ODD_TEXTS, 1))), load()),
+    ),
+    Script(
+        "sizes at which buffers end",
+        ("JRN-002",),
+        (*(append(at, event(at, body_bytes=size)) for at, size in enumerate(SIZES_BYTES, 1)), load()),
+    ),
+    Script("a position that is past", ("JRN-004", "JRN-005"), (append(1, 1), append(2, 2), append(2, 3), append(3, 3))),
+    Script("a position that is to come", ("JRN-004", "JRN-005"), (append(1, 1), append(3, 2), append(2, 2))),
+    Script("a new run does not start at 2", ("JRN-004", "JRN-005"), (append(2, 1), append(1, 1))),
+    Script("1 is not anywhere", ("JRN-006", "JRN-005"), (append(1, 1), append(1, 2), append(2, 2), append(1, 3))),
+    Script("a refused append leaves nothing", ("JRN-007",), (append(1, 1), append(3, 2), load(), append(2, 2), load())),
+    Script("the loser of a race leaves nothing", ("JRN-007",), (append(1, 1), append(1, 2), load(), append(2, 2), load())),
+    Script("an exact replay at the end", ("JRN-008",), (append(1, 1), append(1, 1), load(), append(2, 2))),
+    Script(
+        "an exact replay after the run has grown",
+        ("JRN-008",),
+        (append(1, 1), append(2, 2, 3), append(4, 4), append(1, 1), append(2, 2, 3), load(), append(5, 5)),
+    ),
+    Script(
+        "a long history replayed from its start",
+        ("JRN-008", "JRN-009"),
+        (*(append(at, at) for at in range(1, 41)), append(1, 1), append(2, event(1)), load(limit=7)),
+    ),
+    Script("the same id with other bytes", ("JRN-009",), (append(1, 1), append(1, event(1, "other")), load(), append(2, 2))),
+    Script("the same id at the right position", ("JRN-009",), (append(1, 1), append(2, 1), load(), append(2, 2))),
+    Script("a batch that is partly stored", ("JRN-009",), (append(1, 1), append(2, 2, 1), append(2, 1, 2), load(), append(2, 2, 3))),
+    Script("the same event in two runs", ("JRN-010",), (append(1, 1), append(1, 1, run=1), load(), load(run=1))),
+    Script(
+        "two runs side by side",
+        ("JRN-011",),
+        (load(run=1), append(1, 1), append(2, 2), load(run=1), append(1, 3, run=1), load(), load(run=1), load(run=2)),
+    ),
+    Script("an empty batch", ("JRN-012",), (Append(run=0, expected_next=1, records=()), append(1, 1))),
+    Script(
+        "sequences that are not dense",
+        ("JRN-012",),
+        (
+            append(1, RecordSpec(event=1, sequence=2)),
+            append(1, event(1), RecordSpec(event=2, sequence=3)),
+            append(1, event(1), RecordSpec(event=2, sequence=1)),
+            append(1, event(1), event(2)),
+            load(),
+        ),
+    ),
+    Script(
+        "malformed event ids",
+        ("JRN-012",),
+        (*(append(1, RecordSpec(event=1, event_id=text)) for text in MALFORMED_EVENT_IDS), append(1, 1), load()),
+    ),
+    Script("an event id twice in a batch", ("JRN-012",), (append(1, 1, 1), append(1, 1, 2), load())),
+    Script("an empty body", ("JRN-012",), (append(1, RecordSpec(event=1, empty_body=True)), append(1, 1), load())),
+    Script("malformed in the middle of a batch", ("JRN-012", "JRN-015"), (append(1, event(1), RecordSpec(event=2, empty_body=True)), load(), append(1, 1, 2))),
+    Script("malformed and out of place", ("JRN-013",), (append(1, 1), append(3, RecordSpec(event=2, empty_body=True)), append(2, 2))),
+    Script("malformed and a known id", ("JRN-013",), (append(1, 1), append(2, event(2), RecordSpec(event=1, sequence=9)), append(2, 2))),
+    Script("a known id and out of place", ("JRN-013",), (append(1, 1), append(5, 1), append(1, event(1, "other")), append(2, 2))),
+    Script("a thousand records", ("JRN-014",), (append(1, *range(1, 1_001)), load(limit=300))),
+    Script("a mebibyte in one record", ("JRN-014",), (append(1, event(1, body_bytes=2**20)), append(2, 2), load())),
+    Script("a batch refused for its last record", ("JRN-015",), (append(1, 1), append(2, 2, 3, 1), load(), append(2, 2, 3), load())),
+    Script("a batch refused for its first record", ("JRN-015",), (append(1, 1), append(2, 1, 2, 3), load(), append(2, 2, 3), load())),
+    Script("reopen and go on", ("JRN-016",), (append(1, 1), append(2, 2, 3), Reopen(), load(), append(4, 4), Reopen(), load())),
+    Script("reopen and compare", ("JRN-016",), (append(1, 1), Reopen(), append(1, 2), append(2, 2))),
+    Script("two runs over a reopen", ("JRN-016",), (append(1, 1), append(1, 2, run=1), Reopen(), load(), load(run=1), append(2, 3, run=1))),
+    Script("odd text over a reopen", ("JRN-002",), (append(1, *(event(number, text) for number, text in enumerate(ODD_TEXTS, 1))), Reopen(), load())),
+    Script("replays and conflicts after a reopen", ("JRN-023",), (append(1, 1), append(2, 2), Reopen(), append(1, 1), append(3, 2), append(3, 3), load())),
+    Script("pages of every size", ("JRN-021",), (append(1, 1, 2, 3, 4, 5), *(load(limit=limit) for limit in (1, 2, 3, 4, 5, 6)), load(from_sequence=2, limit=2))),
+    Script("pages across batches", ("JRN-021",), (append(1, 1), append(2, 2, 3), append(4, 4, 5, 6), *(load(limit=limit) for limit in (1, 2, 3)))),
+    Script("kill -9 and go on", ("JRN-017",), (append(1, 1), append(2, 2, 3), Crash(), load(), append(4, 4), Crash(), load()), alone=True),
+    Script("kill -9 at once", ("JRN-017",), (append(1, 1), Crash(), append(2, 2), Crash(), append(3, 3), load()), alone=True),
+    Script("kill -9 and compare", ("JRN-017",), (append(1, 1), Crash(), append(1, 2), append(2, 2)), alone=True),
+    Script("replays and conflicts after kill -9", ("JRN-023",), (append(1, 1), append(2, 2), Crash(), append(1, 1), append(3, 2), append(3, 3), load()), alone=True),
+    Script("two handles take turns", ("JRN-018", "JRN-020"), (append(1, 1), append(2, 2, handle=1), append(3, 3), append(4, 4, handle=1), load(), load(handle=1))),
+    Script("a handle that has not looked loses", ("JRN-018",), (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load())),
+    Script("a replay on another handle", ("JRN-018", "JRN-008"), (append(1, 1), append(1, 1, handle=1), append(2, 1, handle=1), append(2, 2, handle=1))),
+    Script("two processes take turns", ("JRN-019", "JRN-020"), (append(1, 1), append(2, 2, handle=1), append(3, 3), append(4, 4, handle=1), load(), load(handle=1)), alone=True),
+    Script("a process that has not looked loses", ("JRN-019",), (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load()), alone=True),
+    Script("another process sees at once", ("JRN-020",), (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1)), alone=True),
+)
+"""Every script about records."""
+
+
+def _acquire(now_ms: int, ttl_ms: int = 10, run: int = 0, owner: int = 0, handle: int = 0) -> Acquire:
+    return Acquire(run=run, ttl_ms=ttl_ms, now_ms=now_ms, owner=owner, handle=handle)
+
+
+_TWO_GRANTS = (_acquire(0), Release(run=0, grant=0), _acquire(0, owner=1))
+
+SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
+    Script(
+        "snapshots, claimed or not",
+        ("SNP-001", "SNP-002", "JRN-022"),
+        (append(1, 1, 2, 3), LoadSnapshot(run=0), SaveSnapshot(run=0, sequence=2, text="two"), LoadSnapshot(run=0)),
+    ),
+    Script(
+        "a later snapshot takes the place",
+        ("SNP-001",),
+        (
+            append(1, 1, 2, 3),
+            SaveSnapshot(run=0, sequence=1, text="one"),
+            LoadSnapshot(run=0),
+            SaveSnapshot(run=0, sequence=3, text=ODD_TEXTS[0]),
+            LoadSnapshot(run=0),
+            Reopen(),
+            LoadSnapshot(run=0),
+        ),
+    ),
+    Script(
+        "snapshots of two runs",
+        ("SNP-001", "SNP-002"),
+        (
+            append(1, 1),
+            append(1, 2, run=1),
+            SaveSnapshot(run=0, sequence=1, text="run 0"),
+            LoadSnapshot(run=1),
+            SaveSnapshot(run=1, sequence=1, text="run 1"),
+            LoadSnapshot(run=0),
+            LoadSnapshot(run=1),
+        ),
+    ),
+    Script("leases, claimed or not", ("LSE-001", "JRN-022"), (append(1, 1), *_TWO_GRANTS, Renew(run=0, grant=1, ttl_ms=10, now_ms=0))),
+    Script("held up to its last instant", ("LSE-002", "LSE-003", "LSE-006"), (_acquire(5), _acquire(5, owner=1), _acquire(15), _acquire(15, owner=1), _acquire(16, owner=1))),
+    Script("held for its own owner too", ("LSE-002",), (_acquire(0), _acquire(1), _acquire(10), _acquire(11))),
+    Script("released at once", ("LSE-003", "LSE-001"), (_acquire(0), Release(run=0, grant=0), _acquire(0, owner=1), _acquire(1, owner=2))),
+    Script("a lease without end", ("LSE-006",), (_acquire(2**53 - 5, ttl_ms=100), _acquire(2**53 - 1, owner=1))),
+    Script("epochs over a reopen", ("LSE-001",), (_acquire(0), Reopen(), _acquire(11), Release(run=0, grant=1), Reopen(), _acquire(11))),
+    Script("a lease over a reopen", ("LSE-002",), (_acquire(0), Reopen(), _acquire(10, owner=1), _acquire(11, owner=1))),
+    Script("epochs over kill -9", ("LSE-001",), (_acquire(0), Crash(), _acquire(11), Release(run=0, grant=1), Crash(), _acquire(11)), alone=True),
+    Script("renewed in time", ("LSE-004", "LSE-002", "LSE-006"), (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=5), _acquire(15, owner=1), _acquire(16, owner=1))),
+    Script("renewed after expiry", ("LSE-004", "LSE-002"), (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=50), _acquire(60, owner=1), _acquire(61, owner=1))),
+    Script("the former owner does not renew", ("LSE-005", "LSE-003"), (_acquire(0), _acquire(11, owner=1), Renew(run=0, grant=0, ttl_ms=100, now_ms=12), _acquire(22, owner=2), Renew(run=0, grant=2, ttl_ms=10, now_ms=23))),
+    Script("leases of two runs", ("LSE-003",), (_acquire(0), _acquire(0, run=1), Release(run=1, grant=0), _acquire(1, owner=1), _acquire(1, run=1))),
+    Script("a former epoch is fenced off", ("JRN-024",), (append(1, 1), *_TWO_GRANTS, append(2, 2, grant=0), append(2, 2), append(2, 2, grant=1), load())),
+    Script("fenced off over a reopen", ("JRN-024",), (append(1, 1), *_TWO_GRANTS, Reopen(), append(2, 2, grant=0), append(2, 2, grant=1))),
+    Script("fenced off on another handle", ("JRN-024",), (append(1, 1), *_TWO_GRANTS, append(2, 2, grant=0, handle=1), append(2, 2, grant=1, handle=1))),
+    Script("fenced off before anything is stored", ("JRN-024",), (*_TWO_GRANTS, append(1, 1, grant=0), append(1, 1, grant=1), load())),
+    Script("stale comes before replay and conflict", ("JRN-013",), (_acquire(0), append(1, 1, grant=0), Release(run=0, grant=0), _acquire(0), append(1, 1, grant=0), append(2, 1, grant=0), append(7, 2, grant=0), append(2, 2, grant=1))),
+    Script("malformed comes before stale", ("JRN-013",), (*_TWO_GRANTS, append(1, RecordSpec(event=1, empty_body=True), grant=0), append(1, 1, grant=1))),
+    Script("an expired lease still appends", ("JRN-025",), (_acquire(0), append(1, 1, grant=0), Renew(run=0, grant=0, ttl_ms=0, now_ms=90), append(2, 2, grant=0), load())),
+    Script("a released lease still appends", ("JRN-025",), (_acquire(0), append(1, 1, grant=0), Release(run=0, grant=0), append(2, 2, grant=0), load())),
+    Script("the lease of another run fences nobody", ("JRN-025",), (*_TWO_GRANTS, append(1, 1, run=1), _acquire(0, run=1), append(2, 2, run=1, grant=0), append(1, 3, grant=1))),
+)
+"""Every script about snapshots and leases, and thereby about what is not claimed."""
+
+ALL_SCRIPTS = SCRIPTS + SNAPSHOT_AND_LEASE_SCRIPTS

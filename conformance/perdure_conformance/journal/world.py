@@ -1,0 +1,397 @@
+"""What must be true of the journal after the operations so far, and so what it must answer next.
+
+The truth is the reference; around it stands what a judge has to remember to say *why* an answer is wrong: what was
+refused, what happened to a handle since it last proved that it is in step, which grants were given.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from perdure.journal.contract import (
+    Acknowledged,
+    AppendAnswer,
+    Capabilities,
+    Done,
+    Envelope,
+    EventIdConflict,
+    Granted,
+    Held,
+    InvalidRecord,
+    Limits,
+    Renewed,
+    SequenceConflict,
+    Snapshot,
+    StaleEpoch,
+    acknowledge,
+    invalid_or_too_large,
+    utf8_bytes,
+)
+from perdure.journal.reference import (
+    Lease,
+    ReferenceJournal,
+    RunView,
+    decide_acquire,
+    decide_append,
+    decide_release,
+    decide_renew,
+)
+from perdure.kernel.identity import RunId
+
+from perdure_conformance.harness.wire import HARNESS_LIMITS
+from perdure_conformance.journal.client import Answer
+from perdure_conformance.journal.operations import Append
+
+Doubt = Literal["crash", "reopen", "other_handle", "refused_record", "refused_batch"]
+"""What happened to a run since this handle last read it whole: reasons why the handle might be out of step."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppendStep:
+    """One append and its answer."""
+
+    claims: Capabilities
+    operation: Append
+    records: tuple[Envelope, ...]
+    expected: AppendAnswer
+    applicable: frozenset[type]
+    """Every kind of answer for which there is a reason, the expected one among them."""
+    next_sequence: int
+    doubts: frozenset[Doubt]
+    id_in_other_run: bool
+    refused_before: bool
+    """One of the event ids was refused in this run before."""
+    fills_limits: bool
+    is_replay: bool
+    epoch_is_highest: bool
+    """It is sent under the highest epoch of its run, or without one while another run has a lease."""
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class LoadStep:
+    """One page."""
+
+    claims: Capabilities
+    limit: int
+    rest: tuple[Envelope, ...]
+    """The run's records from the page's first position on."""
+    due: int
+    """How many of these this handle must show; the others it may."""
+    run_is_empty: bool
+    others_exist: bool
+    doubts: frozenset[Doubt]
+    refused_alone: frozenset[Envelope]
+    refused_in_batch: frozenset[Envelope]
+    of_other_runs: frozenset[Envelope]
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSnapshotStep:
+    """One load of a snapshot."""
+
+    saved: tuple[Snapshot, ...]
+    """All that were saved for the run, the latest last."""
+    undisturbed: bool
+    """The latest was saved on this handle, and the handle was open ever since."""
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class SaveSnapshotStep:
+    """One save of a snapshot."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class AcquireStep:
+    """One request for a lease."""
+
+    lease: Lease
+    ttl_ms: int
+    now_ms: int
+    expected: Granted | Held
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class RenewStep:
+    """One prolongation."""
+
+    ttl_ms: int
+    now_ms: int
+    expected: Renewed | StaleEpoch
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseStep:
+    """One release."""
+
+    expected: Done | StaleEpoch
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class UnclaimedStep:
+    """An operation that is not claimed."""
+
+    method: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionStep:
+    """The answer to `initialize`."""
+
+    limits: Limits
+
+
+Step = (
+    AppendStep
+    | LoadStep
+    | LoadSnapshotStep
+    | SaveSnapshotStep
+    | AcquireStep
+    | RenewStep
+    | ReleaseStep
+    | UnclaimedStep
+    | DescriptionStep
+)
+
+
+class World:
+    """The truth about one play's runs."""
+
+    def __init__(self, claims: Capabilities, limits: Limits) -> None:
+        self.claims = claims
+        self.limits = Limits(
+            max_batch_records=min(limits.max_batch_records, HARNESS_LIMITS.max_batch_records),
+            max_batch_bytes=min(limits.max_batch_bytes, HARNESS_LIMITS.max_batch_bytes),
+            max_snapshot_bytes=min(limits.max_snapshot_bytes, HARNESS_LIMITS.max_snapshot_bytes),
+        )
+        self._truth = ReferenceJournal()
+        self._runs: set[RunId] = set()
+        self._batches: set[tuple[Envelope, ...]] = set()
+        self._grants: defaultdict[RunId, list[int]] = defaultdict(list)
+        self._refused_alone: defaultdict[RunId, set[Envelope]] = defaultdict(set)
+        self._refused_in_batch: defaultdict[RunId, set[Envelope]] = defaultdict(set)
+        self._doubts: defaultdict[tuple[int, RunId], set[Doubt]] = defaultdict(set)
+        self._seen: defaultdict[tuple[int, RunId], int] = defaultdict(int)
+        self.handles: set[int] = set()
+        """The handles that were used so far."""
+        self._saved: defaultdict[RunId, list[Snapshot]] = defaultdict(list)
+        self._last_saver: dict[RunId, int | None] = {}
+
+    # What happens to handles
+
+    def use(self, handle: int) -> None:
+        """Note that a handle is used; one that is new has seen nothing of what the others did."""
+        if handle not in self.handles:
+            self.handles.add(handle)
+            for run_id in self._runs:
+                self._doubt(handle, run_id, "other_handle")
+
+    def reopened(self, handle: int, doubt: Doubt) -> None:
+        """Note that a handle was closed or killed and opened again: it must show all that was acknowledged."""
+        for run_id in self._runs:
+            self._doubt(handle, run_id, doubt)
+            self._seen[handle, run_id] = len(self.records(run_id))
+        for run_id in self._last_saver:
+            self._last_saver[run_id] = None
+
+    # Appends
+
+    def records(self, run_id: RunId) -> Sequence[Envelope]:
+        """Return what the run holds."""
+        return self._truth.records(run_id)
+
+    def epoch_of(self, run_id: RunId, grant: int | None) -> int | None:
+        """Return the epoch of a grant."""
+        return None if grant is None else self._grants[run_id][grant]
+
+    def grants(self, run_id: RunId) -> int:
+        """Return how many grants the run has had."""
+        return len(self._grants[run_id])
+
+    def append_step(
+        self, operation: Append, run_id: RunId, records: tuple[Envelope, ...], answer: Answer | None
+    ) -> AppendStep | None:
+        """Return the append as a step, or None if the claims or the contract leave its answer open."""
+        epoch = self.epoch_of(run_id, operation.grant)
+        view = self._view(run_id)
+        expected = invalid_or_too_large(operation.expected_next, records, self.limits) or decide_append(
+            view, operation.expected_next, records, epoch
+        )
+        is_replay = isinstance(expected, Acknowledged)
+        if self._left_open(expected, records, view):
+            return None
+        return AppendStep(
+            claims=self.claims,
+            operation=operation,
+            records=records,
+            expected=expected or acknowledge(records),
+            applicable=_applicable(expected, view, operation.expected_next, records, epoch),
+            next_sequence=view.next_sequence,
+            doubts=frozenset(self._doubts[operation.handle, run_id]),
+            id_in_other_run=self._known_elsewhere(run_id, records),
+            refused_before=self._refused_before(run_id, records),
+            fills_limits=len(records) == self.limits.max_batch_records
+            or sum(utf8_bytes(record.body) for record in records) == self.limits.max_batch_bytes,
+            is_replay=is_replay,
+            epoch_is_highest=self._epoch_is_highest(run_id, epoch),
+            answer=answer if answer is not None else acknowledge(()),
+        )
+
+    def appended(self, run_id: RunId, step: AppendStep) -> None:
+        """Take in a step whose answer was right."""
+        if not isinstance(step.expected, Acknowledged):
+            self._note_refusal(run_id, step.records)
+        elif not step.is_replay:
+            self._store(run_id, step)
+
+    # Loads
+
+    def load_step(self, run_id: RunId, handle: int, position: int, limit: int, answer: Answer) -> LoadStep:
+        """Return one page as a step."""
+        records = self.records(run_id)
+        seen = len(records) if self.claims.read == "linearizable" else self._seen[handle, run_id]
+        others = self._runs - {run_id}
+        return LoadStep(
+            claims=self.claims,
+            limit=limit,
+            rest=tuple(records[position - 1 :]),
+            due=max(0, seen - (position - 1)),
+            run_is_empty=not records,
+            others_exist=bool(others),
+            doubts=frozenset(self._doubts[handle, run_id]),
+            refused_alone=frozenset(self._refused_alone[run_id]),
+            refused_in_batch=frozenset(self._refused_in_batch[run_id]),
+            of_other_runs=frozenset(record for other in others for record in self.records(other)),
+            answer=answer,
+        )
+
+    def read_whole(self, handle: int, run_id: RunId, count: int) -> None:
+        """Note that a handle showed the first `count` records of a run, its end with them."""
+        if count == len(self.records(run_id)):
+            self._doubts[handle, run_id].clear()
+
+    # Snapshots and leases
+
+    def saved(self, run_id: RunId, handle: int, snapshot: Snapshot) -> None:
+        """Note a saved snapshot."""
+        self._saved[run_id].append(snapshot)
+        self._last_saver[run_id] = handle
+
+    def load_snapshot_step(self, run_id: RunId, handle: int, answer: Answer) -> LoadSnapshotStep:
+        """Return a load of a snapshot as a step."""
+        return LoadSnapshotStep(tuple(self._saved[run_id]), self._last_saver.get(run_id) == handle, answer)
+
+    def acquire_step(self, run_id: RunId, ttl_ms: int, now_ms: int, answer: Answer) -> AcquireStep:
+        """Return a request for a lease as a step."""
+        lease = self._truth.lease(run_id)
+        return AcquireStep(lease, ttl_ms, now_ms, decide_acquire(lease, ttl_ms, now_ms), answer)
+
+    def granted(self, run_id: RunId, grant: Granted) -> None:
+        """Note a grant under the epoch that the store chose."""
+        self._runs.add(run_id)
+        self._grants[run_id].append(grant.epoch)
+        self._truth.put_lease(run_id, Lease(grant.epoch, grant.until_ms))
+
+    def renew_step(self, run_id: RunId, grant: int, ttl_ms: int, now_ms: int, answer: Answer) -> RenewStep:
+        """Return a prolongation as a step."""
+        epoch = self._grants[run_id][grant]
+        return RenewStep(ttl_ms, now_ms, decide_renew(self._truth.lease(run_id), epoch, ttl_ms, now_ms), answer)
+
+    def renewed(self, run_id: RunId, renewal: Renewed) -> None:
+        """Note a prolongation."""
+        self._truth.put_lease(run_id, Lease(self._truth.lease(run_id).epoch, renewal.until_ms))
+
+    def release_step(self, run_id: RunId, grant: int, answer: Answer) -> ReleaseStep:
+        """Return a release as a step."""
+        return ReleaseStep(decide_release(self._truth.lease(run_id), self._grants[run_id][grant]), answer)
+
+    def released(self, run_id: RunId) -> None:
+        """Note a release."""
+        self._truth.put_lease(run_id, Lease(self._truth.lease(run_id).epoch))
+
+    def lease(self, run_id: RunId) -> Lease:
+        """Return the latest lease of a run."""
+        return self._truth.lease(run_id)
+
+    def _view(self, run_id: RunId) -> RunView:
+        view = self._truth.view(run_id)
+        return view if self.claims.fencing else RunView(view.next_sequence, 0, view.stored)
+
+    def _left_open(self, expected: AppendAnswer | None, records: tuple[Envelope, ...], view: RunView) -> bool:
+        """Tell whether a good journal might answer otherwise."""
+        match expected:
+            case Acknowledged():
+                return not self.claims.exact_replay or records not in self._batches
+            case EventIdConflict():
+                partly = all(view.stored.get(record.event_id) == record for record in records)
+                return not self.claims.event_id_dedup or partly
+            case InvalidRecord() | StaleEpoch() | SequenceConflict() | None:
+                return False
+            case _:
+                return True
+
+    def _known_elsewhere(self, run_id: RunId, records: tuple[Envelope, ...]) -> bool:
+        ids = {record.event_id for record in records}
+        return any(ids & self._truth.view(other).stored.keys() for other in self._runs - {run_id})
+
+    def _refused_before(self, run_id: RunId, records: tuple[Envelope, ...]) -> bool:
+        refused = {record.event_id for record in self._refused_alone[run_id] | self._refused_in_batch[run_id]}
+        return any(record.event_id in refused for record in records)
+
+    def _epoch_is_highest(self, run_id: RunId, epoch: int | None) -> bool:
+        highest = self._truth.lease(run_id).epoch
+        if epoch is not None:
+            return epoch == highest
+        return highest == 0 and any(self._truth.lease(other).epoch for other in self._runs - {run_id})
+
+    def _note_refusal(self, run_id: RunId, records: tuple[Envelope, ...]) -> None:
+        stored = set(self.records(run_id))
+        alone = len(records) == 1
+        refused = self._refused_alone if alone else self._refused_in_batch
+        refused[run_id].update(record for record in records if record not in stored)
+        for handle in self.handles:
+            self._doubt(handle, run_id, "refused_record" if alone else "refused_batch")
+
+    def _store(self, run_id: RunId, step: AppendStep) -> None:
+        self._truth.store(run_id, step.records)
+        self._runs.add(run_id)
+        self._batches.add(step.records)
+        self._refused_alone[run_id].difference_update(step.records)
+        self._refused_in_batch[run_id].difference_update(step.records)
+        self._seen[step.operation.handle, run_id] = len(self.records(run_id))
+        for handle in self.handles - {step.operation.handle}:
+            self._doubt(handle, run_id, "other_handle")
+
+    def _doubt(self, handle: int, run_id: RunId, doubt: Doubt) -> None:
+        self._doubts[handle, run_id].add(doubt)
+
+
+def _applicable(
+    expected: AppendAnswer | None,
+    view: RunView,
+    expected_next: int,
+    records: tuple[Envelope, ...],
+    epoch: int | None,
+) -> frozenset[type]:
+    kinds: set[type] = {type(expected)} if expected is not None else {Acknowledged}
+    replayed = bool(records) and all(view.stored.get(record.event_id) == record for record in records)
+    if (epoch or 0) < view.highest_epoch:
+        kinds.add(StaleEpoch)
+    if replayed:
+        kinds.add(Acknowledged)
+    elif any(record.event_id in view.stored for record in records):
+        kinds.add(EventIdConflict)
+    if expected_next != view.next_sequence:
+        kinds.add(SequenceConflict)
+    return frozenset(kinds)

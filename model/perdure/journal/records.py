@@ -1,0 +1,81 @@
+"""Records: the canonical form that a journal stores as the body of an envelope.
+
+The caller builds and checksums records; a journal keeps their bytes. A checksum is the digest of the record without
+its `checksum` member.
+
+Source: "Records and events" of the graph design.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from perdure.journal.contract import Envelope
+from perdure.kernel.identity import EventId, RunId
+from perdure.kernel.values import Digest, JsonObject, JsonValue, canonical_json, digest, read_json
+
+
+SCHEMA_VERSION = 1
+"""The version of event that is written."""
+
+
+class RecordError(ValueError):
+    """A body is no sound record. `str(error)` says what is wrong with it."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One fact of a run's history, at its position, as part of one atomic batch."""
+
+    run_id: RunId
+    sequence: int
+    event_id: EventId
+    batch_index: int
+    """0 for the first record of its batch."""
+    batch_size: int
+    schema_version: int
+    event: dict[str, object]
+    """The fact: an object with a `type`."""
+    checksum: Digest
+
+
+def seal(
+    run_id: RunId, sequence: int, event_id: EventId, event: JsonObject, *, batch_index: int, batch_size: int
+) -> Envelope:
+    """Build one record of a batch: checksummed, in canonical form, in its envelope."""
+    unsealed: dict[str, JsonValue] = {
+        "run_id": run_id,
+        "sequence": sequence,
+        "event_id": event_id,
+        "batch_index": batch_index,
+        "batch_size": batch_size,
+        "schema_version": SCHEMA_VERSION,
+        "event": event,
+    }
+    sealed = {**unsealed, "checksum": digest(unsealed)}
+    return Envelope(sequence, event_id, canonical_json(sealed).decode("utf-8"))
+
+
+def open_record(envelope: Envelope) -> Record:
+    """Read and verify the record in an envelope.
+
+    Raises `RecordError` if the body is no I-JSON, not in canonical form, no record, has a wrong checksum, or names
+    another position or event than its envelope.
+    """
+    try:
+        value = read_json(envelope.body)
+        canonical = canonical_json(value).decode("utf-8")
+        record = msgspec.convert(value, Record)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise RecordError(f"record {envelope.sequence}: {error}") from error
+    if canonical != envelope.body:
+        raise RecordError(f"record {envelope.sequence}: the body is not in canonical form")
+    if record.checksum != _checksum_of(value):
+        raise RecordError(f"record {envelope.sequence}: the checksum does not fit the content")
+    if (record.sequence, record.event_id) != (envelope.sequence, envelope.event_id):
+        raise RecordError(f"record {envelope.sequence}: the body names another position or event")
+    return record
+
+
+def _checksum_of(value: JsonValue) -> Digest:
+    assert isinstance(value, dict)  # noqa: S101 - a Record was just read from it
+    return digest({name: member for name, member in value.items() if name != "checksum"})

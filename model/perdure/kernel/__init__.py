@@ -1,0 +1,1 @@
+"""The pure kernel: no clock, no randomness, no input or output, no framework."""
