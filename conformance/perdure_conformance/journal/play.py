@@ -198,11 +198,6 @@ class Play:
         """Whether a second handle can be judged."""
         return self.claims.multi_process if self._site.target.is_process else self.claims.multi_handle
 
-    @property
-    def judges_leases(self) -> bool:
-        """Whether leases are claimed and judged by the instants that the caller gives."""
-        return self.claims.leases and self.claims.lease_clock == "caller"
-
     def run_id(self, run: int) -> RunId:
         """Return the id of a run of this play."""
         return self._ids.run_id(run)

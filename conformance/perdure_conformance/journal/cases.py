@@ -1,0 +1,205 @@
+"""Cases: a failing play as data, played again on fresh state, and made as small as it gets.
+
+A case holds concrete operations, not a seed: what it does cannot change with the version of a library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+from perdure.kernel.values import JsonValue
+
+from perdure_conformance.harness.connection import AdapterFault
+from perdure_conformance.harness.targets import Target, find_target
+from perdure_conformance.journal.operations import Append, Identities, Operation
+from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
+
+
+class PlayOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One play: its number, which gives its runs their identities, and what it does."""
+
+    number: int
+    operations: tuple[Operation, ...]
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that is needed to fail again. The last play fails; those before it make the state that it needs."""
+
+    case_version: Literal[1] = 1
+    profile: Literal["journal"] = "journal"
+    target: dict[str, str | list[str]]
+    """`{"name": …}` or `{"command": […]}`."""
+    in_own_process: bool
+    timeout_s: float
+    seed: int
+    plays: tuple[PlayOf, ...]
+    off: tuple[str, ...] = ()
+    """Requirements that were switched off: known to be broken too, and not asked about."""
+    failure: str
+    """The requirement that is broken, or `fault:KIND` for a fault of the adapter."""
+    expected: JsonValue = None
+    actual: JsonValue = None
+
+    @property
+    def size(self) -> int:
+        """How many operations it has."""
+        return sum(len(play.operations) for play in self.plays)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came of playing a case."""
+
+    failure: str | None
+    """As in the case; None if nothing failed."""
+    expected: JsonValue
+    actual: JsonValue
+    done: int
+    """How many operations of the last play were done, the failing one included."""
+    transcript: str
+    stderr: str
+
+
+def target_of(case: Case) -> Target:
+    """Find the case's target again. Raises `TargetError`."""
+    command = case.target.get("command")
+    name = case.target.get("name")
+    target = find_target(str(name) if name is not None else None, command if isinstance(command, list) else ())
+    return target.as_process() if case.in_own_process else target
+
+
+def failure_of(stop: Violation | AdapterFault) -> str:
+    """Return the word for a failure: the requirement, or the kind of fault."""
+    return stop.requirement if isinstance(stop, Violation) else f"fault:{stop.kind}"
+
+
+def replay(case: Case, target: Target) -> Replay:
+    """Play a case on fresh state."""
+    site = Site(target, case.timeout_s)
+    stop: Violation | AdapterFault | None = None
+    done = 0
+    try:
+        for play_of in case.plays:
+            done, stop = _play(play_of, site, case)
+            if stop is not None:
+                break
+        return Replay(
+            failure=None if stop is None else failure_of(stop),
+            expected=stop.expected if isinstance(stop, Violation) else None,
+            actual=stop.actual if isinstance(stop, Violation) else None if stop is None else stop.sentence,
+            done=done,
+            transcript=site.transcript.text(),
+            stderr=stop.stderr if isinstance(stop, AdapterFault) and stop.stderr else site.stderr(),
+        )
+    finally:
+        site.remove()
+
+
+def _play(play_of: PlayOf, site: Site, case: Case) -> tuple[int, Violation | AdapterFault | None]:
+    done = 0
+    try:
+        play = Play(site, Identities(case.seed, play_of.number), Tally(), frozenset(case.off))
+        for done, operation in enumerate(play_of.operations, 1):  # noqa: B007 - told to the caller
+            play.do(operation)
+    except (Violation, AdapterFault) as stop:
+        return done, stop
+    except (Inconclusive, PlayEnded):
+        pass
+    return done, None
+
+
+def shrink(case: Case, target: Target, *, attempts: int) -> Case:
+    """Return the smallest case found that fails the same way on fresh state, in so many attempts.
+
+    Plays go first, then operations in ever smaller chunks, then records, then what is odd about them.
+    """
+    left = [attempts]
+
+    def still_fails(candidate: Case) -> bool:
+        left[0] -= 1
+        return left[0] >= 0 and replay(candidate, target).failure == case.failure
+
+    case = _fewer_plays(case, still_fails)
+    improved = True
+    while improved and left[0] > 0:
+        improved = False
+        for candidate in _smaller(case):
+            if still_fails(candidate):
+                case, improved = candidate, True
+                break
+    return case
+
+
+def _fewer_plays(case: Case, still_fails: Callable[[Case], bool]) -> Case:
+    """Drop the plays before the failing one, in halves."""
+    size = len(case.plays) - 1
+    while size >= 1:
+        start = 0
+        while start < len(case.plays) - 1:
+            end = min(start + size, len(case.plays) - 1)
+            candidate = msgspec.structs.replace(case, plays=case.plays[:start] + case.plays[end:])
+            if still_fails(candidate):
+                case = candidate
+            else:
+                start += size
+        size //= 2
+    return case
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    """Yield cases that are a little smaller, the boldest first."""
+    *before, last = case.plays
+    for operations in _smaller_operations(last.operations):
+        yield msgspec.structs.replace(case, plays=(*before, PlayOf(last.number, operations)))
+    for index, play in enumerate(before):
+        for operations in _smaller_operations(play.operations):
+            plays = (*before[:index], PlayOf(play.number, operations), *before[index + 1 :], last)
+            yield msgspec.structs.replace(case, plays=plays)
+
+
+def _smaller_operations(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
+    size = len(operations) // 2
+    while size >= 1:
+        for start in range(0, len(operations) - size + 1, size):
+            gone = operations[start : start + size]
+            rest = operations[start + size :]
+            yield operations[:start] + _moved_up(rest, gone)
+            yield operations[:start] + rest
+        size //= 2
+    for index, operation in enumerate(operations):
+        for simpler, shift in _simpler(operation):
+            rest = operations[index + 1 :]
+            yield (*operations[:index], simpler, *(_moved_up(rest, (shift,)) if shift is not None else rest))
+
+
+def _moved_up(operations: tuple[Operation, ...], gone: Sequence[Operation]) -> tuple[Operation, ...]:
+    """Let later appends close the gap that the missing ones leave."""
+    missing: dict[int, int] = {}
+    for operation in gone:
+        if isinstance(operation, Append):
+            missing[operation.run] = missing.get(operation.run, 0) + len(operation.records)
+    return tuple(
+        msgspec.structs.replace(operation, expected_next=max(1, operation.expected_next - missing[operation.run]))
+        if isinstance(operation, Append) and operation.run in missing
+        else operation
+        for operation in operations
+    )
+
+
+def _simpler(operation: Operation) -> Iterator[tuple[Operation, Append | None]]:
+    """Yield simpler forms of one operation, each with the append that is missing from it, if any."""
+    if not isinstance(operation, Append):
+        return
+    for index in range(len(operation.records) - 1, -1, -1):
+        if len(operation.records) > 1:
+            records = operation.records[:index] + operation.records[index + 1 :]
+            gone = msgspec.structs.replace(operation, records=(operation.records[index],))
+            yield msgspec.structs.replace(operation, records=records), gone
+    for index, record in enumerate(operation.records):
+        plain = msgspec.structs.replace(record, text="", body_bytes=0)
+        if plain != record:
+            records = (*operation.records[:index], plain, *operation.records[index + 1 :])
+            yield msgspec.structs.replace(operation, records=records), None

@@ -1,0 +1,356 @@
+"""The profile `journal`, as one check: every script, then the machine, and a verdict for each requirement."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import msgspec
+from perdure.journal.contract import Capabilities, Description
+
+from perdure_conformance.harness.connection import AdapterFault
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.journal.cases import Case, PlayOf, failure_of, replay, shrink
+from perdure_conformance.journal.clauses import CLAUSES
+from perdure_conformance.journal.machine import Abilities, Effort, Stop, run_machine
+from perdure_conformance.journal.operations import Identities, Operation
+from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
+from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
+from perdure_conformance.requirements import Requirement, requirements
+from perdure_conformance.verdict import Depth
+
+PREFIXES: Final = ("JRN", "SNP", "LSE")
+MACHINE: Final = "stateful machine"
+MACHINE_WITH_KILLS: Final = "stateful machine with kill -9"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is tried at a depth."""
+
+    rounds: int
+    """The machine is run again, without what it has found, this often at most."""
+    machine: Effort
+    machine_as_process: Effort
+    attempts_to_shrink: int
+
+
+PLANS: Final[dict[Depth, Plan]] = {
+    "quick": Plan(2, Effort(12, 15, 2, 60), Effort(4, 10, 1, 20), 60),
+    "normal": Plan(5, Effort(200, 25, 4, 250), Effort(25, 20, 2, 60), 250),
+    "deep": Plan(8, Effort(600, 40, 6, 800), Effort(120, 30, 3, 200), 800),
+}
+"""Normal stays below 4,000 durable operations on a good implementation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One failure: a broken requirement, or a fault of the adapter."""
+
+    failure: str
+    case: Case
+    reproduced: bool
+    """Whether it failed again, the same way, on fresh state."""
+    needs_prior_state: bool
+    found_by: str
+    transcript: str
+    stderr: str
+    seconds: float
+    """From the start of the judgement to the finding, before it was made smaller."""
+
+
+@dataclass(slots=True)
+class Judgement:
+    """All that was learnt about one implementation."""
+
+    description: Description | None = None
+    tally: Tally = field(default_factory=Tally)
+    findings: dict[str, Finding] = field(default_factory=dict)
+    inconclusive: Counter[str] = field(default_factory=Counter)
+    """Requirements whose script could not be played to its end."""
+    fault: AdapterFault | None = None
+    durations_s: dict[str, float] = field(default_factory=dict)
+
+
+class Progress(Protocol):
+    """Told now and then how far a judgement is."""
+
+    def __call__(self, label: str, done: int, total: int) -> None:
+        """Note that `done` of `total` parts of `label` are done."""
+        ...
+
+
+def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bool) -> bool:
+    """Tell whether a requirement is judged under these claims."""
+    match requirement.claim:
+        case "core":
+            return True
+        case "unclaimed":
+            return not (claims.snapshots and claims.leases)
+        case "durable":
+            return claims.durable is not None
+        case "read=linearizable":
+            return claims.read == "linearizable"
+        case "leases":
+            return claims.leases and claims.lease_clock == "caller"
+        case "multi_handle":
+            return claims.multi_handle and in_process
+        case flag:
+            return bool(getattr(claims, flag))
+
+
+def checks_of(requirement: str) -> list[str]:
+    """Return the names of all checks that judge a requirement."""
+    return [script.name for script in ALL_SCRIPTS if requirement in script.reaches] + [MACHINE]
+
+
+def judge(
+    target: Target,
+    *,
+    depth: Depth,
+    seed: int,
+    timeout_s: float,
+    only: frozenset[str] = frozenset(),
+    off: frozenset[str] = frozenset(),
+    scripts: bool = True,
+    machine: bool = True,
+    progress: Progress = lambda label, done, total: None,  # noqa: ARG005
+) -> Judgement:
+    """Judge an implementation. An adapter fault ends it, and is in the judgement."""
+    court = _Court(target, PLANS[depth], seed, timeout_s, off | _all_but(only), progress)
+    try:
+        court.describe()
+        if scripts:
+            court.play_scripts([script for script in ALL_SCRIPTS if not only or only & set(script.reaches)])
+        if machine:
+            court.run_machines()
+    except AdapterFault as fault:
+        court.judgement.fault = fault
+    finally:
+        court.close()
+    return court.judgement
+
+
+def _all_but(only: frozenset[str]) -> frozenset[str]:
+    return frozenset(clause.requirement for clause in CLAUSES) - only if only else frozenset()
+
+
+class _Court:
+    """One judgement under way."""
+
+    def __init__(
+        self, target: Target, plan: Plan, seed: int, timeout_s: float, off: frozenset[str], progress: Progress
+    ) -> None:
+        self.judgement = Judgement()
+        self._target = target
+        self._plan = plan
+        self._seed = seed
+        self._timeout_s = timeout_s
+        self._off = off
+        self._progress = progress
+        self._started = time.monotonic()
+        self._plays = 0
+        self._sites: dict[bool, Site] = {}
+        self._history: dict[bool, list[tuple[int, Play]]] = {False: [], True: []}
+        """What was played on each site: the state that a failure may need."""
+
+    def describe(self) -> None:
+        """Learn what is claimed."""
+        try:
+            self.judgement.description = self._site(in_own_process=False).describe()
+        except AdapterFault as fault:
+            self._found(fault, None, "initialize", in_own_process=False)
+            raise
+
+    def close(self) -> None:
+        """Remove every state directory, and whatever still runs on one."""
+        for site in self._sites.values():
+            site.remove()
+
+    def play_scripts(self, scripts: list[Script]) -> None:
+        """Play each script once."""
+        began = time.monotonic()
+        for done, script in enumerate(scripts):
+            self._progress("scripts", done, len(scripts))
+            if script.alone and not self._can_be_alone():
+                continue
+            self._play_script(script, in_own_process=script.alone and not self._target.is_process)
+        self._progress("scripts", len(scripts), len(scripts))
+        self.judgement.durations_s["scripts"] = time.monotonic() - began
+
+    def run_machines(self) -> None:
+        """Run the machine where the target is, and once more in a process if that is another place."""
+        self._run_machine(MACHINE, in_own_process=False)
+        if not self._target.is_process and self._can_be_alone():
+            self._run_machine(MACHINE_WITH_KILLS, in_own_process=True)
+
+    def _play_script(self, script: Script, *, in_own_process: bool) -> None:
+        play: Play | None = None
+        try:
+            play = self._begin(in_own_process=in_own_process)
+            for operation in script.operations:
+                play.do(operation)
+        except Violation as violation:
+            self._found(violation, play, script.name, in_own_process=in_own_process)
+        except Inconclusive:
+            self.judgement.inconclusive.update(script.reaches)
+        except PlayEnded:
+            pass
+        except AdapterFault as fault:
+            self._found(fault, play, script.name, in_own_process=in_own_process)
+            raise
+
+    def _run_machine(self, name: str, *, in_own_process: bool) -> None:
+        began = time.monotonic()
+        as_process = in_own_process or self._target.is_process
+        effort = self._plan.machine_as_process if in_own_process else self._plan.machine
+        if as_process and not in_own_process:
+            effort = Effort(effort.examples, effort.steps, self._plan.machine_as_process.restarts, effort.plays_to_shrink)
+        for round_ in range(self._plan.rounds):
+            self._progress(name, round_, self._plan.rounds)
+            if not self._machine_round(name, effort, self._seed + round_, in_own_process=in_own_process):
+                break
+        self._progress(name, self._plan.rounds, self._plan.rounds)
+        self.judgement.durations_s[name] = time.monotonic() - began
+
+    def _machine_round(self, name: str, effort: Effort, seed: int, *, in_own_process: bool) -> bool:
+        """Run the machine once, without what is known already; tell whether it found something new."""
+        off = self._off | frozenset(self.judgement.findings)
+        stops: list[tuple[tuple[Operation, ...], int, Violation]] = []
+        faults: list[tuple[Play, AdapterFault]] = []
+
+        def new_play() -> Play | None:
+            try:
+                return self._begin(in_own_process=in_own_process, off=off)
+            except PlayEnded:
+                return None
+
+        def on_stop(play: Play, stop: Stop) -> None:
+            if isinstance(stop, Violation):
+                stops.append((tuple(play.operations), self._plays, stop))
+            elif isinstance(stop, AdapterFault):
+                faults.append((play, stop))
+
+        run_machine(new_play, on_stop, effort, self._abilities(in_own_process=in_own_process), seed)
+        if faults:
+            play, fault = faults[0]
+            self._found(fault, play, name, in_own_process=in_own_process)
+            raise fault
+        if not stops:
+            return False
+        operations, number, violation = min(stops, key=lambda stop: len(stop[0]))
+        self._add(violation, PlayOf(number, operations), name, off, in_own_process=in_own_process)
+        return True
+
+    def _abilities(self, *, in_own_process: bool) -> Abilities:
+        claims = self._claims()
+        return Abilities(
+            can_crash=(in_own_process or self._target.is_process) and claims.durable is not None,
+            has_snapshots=claims.snapshots,
+            judges_leases=claims.leases and claims.lease_clock == "caller",
+            fences=claims.fencing,
+        )
+
+    def _begin(self, *, in_own_process: bool, off: frozenset[str] | None = None) -> Play:
+        site = self._site(in_own_process=in_own_process)
+        self._plays += 1
+        identities = Identities(self._seed, self._plays)
+        play = Play(site, identities, self.judgement.tally, self._off if off is None else off)
+        self._history[in_own_process].append((self._plays, play))
+        return play
+
+    def _found(
+        self, stop: Violation | AdapterFault, play: Play | None, found_by: str, *, in_own_process: bool
+    ) -> None:
+        if failure_of(stop) not in self.judgement.findings:
+            operations = tuple(play.operations) if play is not None else ()
+            self._add(stop, PlayOf(self._plays, operations), found_by, self._off, in_own_process=in_own_process)
+
+    def _add(
+        self,
+        stop: Violation | AdapterFault,
+        play: PlayOf,
+        found_by: str,
+        off: frozenset[str],
+        *,
+        in_own_process: bool,
+    ) -> None:
+        """Confirm a failure on fresh state, make it smaller, and keep it."""
+        seconds = time.monotonic() - self._started
+        alone = Case(
+            target=self._target.words(),
+            in_own_process=in_own_process,
+            timeout_s=self._timeout_s,
+            seed=self._seed,
+            plays=(play,),
+            off=tuple(sorted(off)),
+            failure=failure_of(stop),
+            expected=stop.expected if isinstance(stop, Violation) else None,
+            actual=stop.actual if isinstance(stop, Violation) else stop.sentence,
+        )
+        target = self._target.as_process() if in_own_process else self._target
+        case, reproduced = self._confirmed(alone, target, is_silence=alone.failure == "fault:silence")
+        again = replay(case, target) if reproduced else None
+        if again is not None:
+            last = PlayOf(case.plays[-1].number, case.plays[-1].operations[: again.done])
+            case = msgspec.structs.replace(
+                case, plays=(*case.plays[:-1], last), expected=again.expected, actual=again.actual
+            )
+        self.judgement.findings[alone.failure] = Finding(
+            failure=alone.failure,
+            case=case,
+            reproduced=reproduced,
+            needs_prior_state=len(case.plays) > 1,
+            found_by=found_by,
+            transcript=again.transcript if again else self._site(in_own_process=in_own_process).transcript.text(),
+            stderr=again.stderr if again else stop.stderr if isinstance(stop, AdapterFault) else "",
+            seconds=seconds,
+        )
+
+    def _confirmed(self, alone: Case, target: Target, *, is_silence: bool) -> tuple[Case, bool]:
+        """Return the smallest case that fails the same way on fresh state, and whether any did."""
+        if is_silence:  # Each further look would cost a time-out.
+            return alone, False
+        with_history = self._with_history(alone)
+        for candidate in (alone, with_history) if with_history.plays != alone.plays else (alone,):
+            if replay(candidate, target).failure == alone.failure:
+                return shrink(candidate, target, attempts=self._attempts(target)), True
+        return alone, False
+
+    def _attempts(self, target: Target) -> int:
+        attempts = self._plan.attempts_to_shrink
+        return max(20, attempts // 4) if target.is_process else attempts
+
+    def _with_history(self, alone: Case) -> Case:
+        last = alone.plays[-1]
+        before = [
+            PlayOf(number, tuple(play.operations))
+            for number, play in self._history[alone.in_own_process]
+            if number < last.number
+        ]
+        return msgspec.structs.replace(alone, plays=(*before, last))
+
+    def _site(self, *, in_own_process: bool) -> Site:
+        if in_own_process not in self._sites:
+            target = self._target.as_process() if in_own_process else self._target
+            self._sites[in_own_process] = Site(target, self._timeout_s)
+        return self._sites[in_own_process]
+
+    def _claims(self) -> Capabilities:
+        assert self.judgement.description is not None  # noqa: S101 - describe() came first
+        return self.judgement.description.capabilities
+
+    def _can_be_alone(self) -> bool:
+        claims = self._claims()
+        return claims.durable is not None or claims.multi_process
+
+
+def claimed_requirements(claims: Capabilities, *, in_process: bool) -> Iterator[Requirement]:
+    """Yield the profile's requirements that these claims bring."""
+    for requirement in requirements().values():
+        if requirement.id.startswith(PREFIXES) and is_claimed(requirement, claims, in_process=in_process):
+            yield requirement
+

@@ -1,0 +1,127 @@
+"""The suite judges itself: every mutant must be found by name, every good journal must pass.
+
+A mutant counts as killed if a check blames the requirement that it breaks. It must also pass once that requirement,
+and the overlaps that it names, are switched off: else something unnamed found it, and the kill may be an accident.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from perdure_conformance.harness.targets import Target, find_target
+from perdure_conformance.journal.cases import replay, target_of
+from perdure_conformance.journal.profile import Finding, claimed_requirements, judge
+from perdure_conformance.journal.mutants import MUTANTS
+from perdure_conformance.journal.registry import Mutant
+from perdure_conformance.journal.twins import TWINS
+from perdure_conformance.requirements import requirements
+from perdure_conformance.verdict import Depth
+
+MAX_OPERATIONS, MAX_MEDIAN_OPERATIONS = 6, 3
+"""A shrunk case has at most so many operations, and the median of all mutants at most so many."""
+
+_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """What became of one mutant."""
+
+    mutant: Mutant
+    seconds: float
+    """Until the requirement that it breaks was blamed."""
+    found_by: str
+    by_machine: bool
+    """Whether the machine alone finds it too."""
+    operations: int
+    """The size of the shrunk case; 0 if it survived."""
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What became of one good journal."""
+
+    name: str
+    oddity: str
+    seconds: float
+    problems: tuple[str, ...]
+
+
+def kill(mutant: Mutant, seed: int) -> Kill:
+    """Judge one mutant, with its requirement and without."""
+    found = judge(mutant.target, depth="quick", seed=seed, timeout_s=_TIMEOUT_S)
+    machine = judge(mutant.target, depth="normal", seed=seed, timeout_s=_TIMEOUT_S, scripts=False, only=frozenset({mutant.breaks}))
+    problems = []
+    finding = found.findings.get(mutant.breaks) or machine.findings.get(mutant.breaks)
+    if finding is None:
+        others = ", ".join(found.findings) or "nothing"
+        problems.append(f"survives: {mutant.breaks} was not blamed ({others} was)")
+    else:
+        problems += _problems_of_case(finding)
+    without = judge(
+        mutant.target, depth="quick", seed=seed, timeout_s=_TIMEOUT_S, off=frozenset({mutant.breaks, *mutant.overlaps})
+    )
+    if without.findings:
+        problems.append(f"also breaks {', '.join(without.findings)}, which it does not name")
+    return Kill(
+        mutant=mutant,
+        seconds=finding.seconds if finding else 0.0,
+        found_by=finding.found_by if finding else "",
+        by_machine=mutant.breaks in machine.findings,
+        operations=finding.case.size if finding else 0,
+        problems=tuple(problems),
+    )
+
+
+def _problems_of_case(finding: Finding) -> Iterator[str]:
+    if finding.case.size > MAX_OPERATIONS:
+        yield f"its smallest case has {finding.case.size} operations, more than {MAX_OPERATIONS}"
+    for _ in range(2):
+        again = replay(finding.case, target_of(finding.case))
+        if (again.failure, again.expected, again.actual) != (
+            finding.failure,
+            finding.case.expected,
+            finding.case.actual,
+        ):
+            yield f"its case does not fail the same way again, but gives {again.failure or 'no failure'}"
+
+
+def check_good(name: str, oddity: str, target: Target, seeds: tuple[int, ...], depth: Depth) -> Pass:
+    """Judge one good journal."""
+    began = time.monotonic()
+    problems = []
+    for seed in seeds:
+        judgement = judge(target, depth=depth, seed=seed, timeout_s=_TIMEOUT_S)
+        problems += [f"seed {seed}: is accused of {failure}" for failure in judgement.findings]
+        claims = judgement.description.capabilities if judgement.description else None
+        if claims is not None:
+            problems += [
+                f"seed {seed}: {requirement.id} is claimed and was not reached"
+                for requirement in claimed_requirements(claims, in_process=not target.is_process)
+                if not judgement.tally.reached[requirement.id]
+            ]
+    return Pass(name, oddity, time.monotonic() - began, tuple(problems))
+
+
+def good_journals() -> Iterator[tuple[str, str, Target]]:
+    """Yield what must pass: the built-in journals, and the odd ones."""
+    yield "memory", "the reference behind a lock", find_target("memory")
+    yield "sqlite", "the embedded default", find_target("sqlite")
+    for odd in TWINS.values():
+        yield odd.name, odd.oddity, odd.target
+
+
+def unproven(prefixes: tuple[str, ...]) -> list[str]:
+    """Return the requirements that no mutant breaks."""
+    proven = {mutant.breaks for mutant in MUTANTS.values()}
+    return [key for key in requirements() if key.startswith(prefixes) and key not in proven]
+
+
+def median_operations(kills: list[Kill]) -> float:
+    """Return the median size of the shrunk cases."""
+    return statistics.median(kill.operations for kill in kills if kill.operations)
+

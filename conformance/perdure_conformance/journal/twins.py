@@ -1,0 +1,162 @@
+"""Journals that are unusual and right: whoever accuses one of them is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from perdure.journal.contract import (
+    AcquireAnswer,
+    AppendAnswer,
+    Capabilities,
+    Description,
+    Envelope,
+    Granted,
+    Limits,
+    LoadAnswer,
+    LoadSnapshotAnswer,
+    NoSnapshot,
+    NotStored,
+    Page,
+    SequenceConflict,
+    Unavailable,
+    acknowledge,
+    invalid_or_too_large,
+)
+from perdure.journal.memory import MemoryJournal
+from perdure.journal.reference import Lease
+from perdure.kernel.identity import OwnerId, RunId
+
+from perdure_conformance.journal.registry import TWINS, twin
+
+__all__ = ["TWINS"]
+
+
+@twin
+class PagesOddly(MemoryJournal):
+    """Returns at most two records a page, and tells the end by an empty page."""
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Cut the page, and keep the end to itself."""
+        page = super().load(run_id, from_sequence, min(limit, 2))
+        return Page(page.records, end=not page.records) if isinstance(page, Page) else page
+
+
+@twin
+class JumpsAhead(MemoryJournal):
+    """Takes epochs from a counter that it shares with everything else, so that they jump."""
+
+    _counter = 0
+
+    def acquire(self, run_id: RunId, owner: OwnerId, ttl_ms: int, now_ms: int) -> AcquireAnswer:
+        """Grant a much higher epoch."""
+        answer = super().acquire(run_id, owner, ttl_ms, now_ms)
+        if not isinstance(answer, Granted):
+            return answer
+        type(self)._counter += 1_000  # noqa: SLF001
+        epoch = answer.epoch + self._counter
+        self._state.put_lease(run_id, Lease(epoch, answer.until_ms))
+        return Granted(epoch, answer.until_ms)
+
+
+@twin
+class FailsNowAndThen(MemoryJournal):
+    """Answers every fifth append `unavailable`, having stored it or not, and every seventh `not_stored`."""
+
+    _calls = 0
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Fail by the count."""
+        self._calls += 1
+        if self._calls % 7 == 0:
+            return NotStored(detail="try again")
+        if self._calls % 10 == 0:
+            super().append(run_id, expected_next, records, epoch)
+        if self._calls % 5 == 0:
+            return Unavailable(detail="who knows")
+        return super().append(run_id, expected_next, records, epoch)
+
+
+@twin
+class ForgetsSnapshots(MemoryJournal):
+    """Loses its snapshots at every reopen: they are only a cache."""
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        super().__init__(state_dir, namespace)
+        self._mine: set[RunId] = set()
+
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
+        """Remember whose it is."""
+        self._mine.add(run_id)
+        return super().save_snapshot(run_id, sequence, body)
+
+    def load_snapshot(self, run_id: RunId) -> LoadSnapshotAnswer:
+        """Serve what this handle saved."""
+        return super().load_snapshot(run_id) if run_id in self._mine else NoSnapshot()
+
+
+@twin
+class HasTheCoreOnly(MemoryJournal):
+    """Claims nothing: it compares, appends and loads, and knows no event id again."""
+
+    @property
+    def description(self) -> Description:
+        """Claim nothing, and take no more than everybody must."""
+        limits = Limits(max_batch_records=1_000, max_batch_bytes=2**20, max_snapshot_bytes=2**20)
+        return Description(name="core", version="1", capabilities=Capabilities(), limits=limits)
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Look at the envelope and at the position."""
+        del epoch
+        refusal = invalid_or_too_large(expected_next, records, self.description.limits)
+        if refusal is not None:
+            return refusal
+        next_sequence = len(self._state.records(run_id)) + 1
+        if expected_next != next_sequence:
+            return SequenceConflict(actual_next=next_sequence)
+        self._state.store(run_id, records)
+        return acknowledge(records)
+
+    save_snapshot = load_snapshot = acquire = renew = release = None  # type: ignore[assignment]
+
+
+@twin
+class ReadsItsOwnWrites(MemoryJournal):
+    """Shows a handle what it appended itself; what others appended, a replica that lags will show later."""
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        super().__init__(state_dir, namespace)
+        self._own: dict[RunId, int] = {}
+        self._at_open = {run_id: len(run.records) for run_id, run in self._state._runs.items()}  # noqa: SLF001
+
+    @property
+    def description(self) -> Description:
+        """Claim no more than that."""
+        reference = super().description
+        claims = Capabilities(exact_replay=True, event_id_dedup=True, atomic_batch=True, multi_handle=True, read="own_writes")
+        return Description(name="lagging", version="1", capabilities=claims, limits=reference.limits)
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Note how far this handle has seen."""
+        answer = super().append(run_id, expected_next, records, epoch)
+        if answer == acknowledge(records):
+            seen = max(self._own.get(run_id, 0), expected_next + len(records) - 1)
+            self._own[run_id] = seen
+        return answer
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Serve as much as the replica has."""
+        visible = max(self._own.get(run_id, 0), self._at_open.get(run_id, 0))
+        count = max(0, min(limit, visible - from_sequence + 1))
+        page = super().load(run_id, from_sequence, max(1, count))
+        if not isinstance(page, Page):
+            return page
+        return Page(page.records[:count], end=from_sequence + count > visible)
+
+    save_snapshot = load_snapshot = acquire = renew = release = None  # type: ignore[assignment]

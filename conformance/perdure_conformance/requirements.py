@@ -1,0 +1,56 @@
+"""The registry of requirements, read from the normative pages: the only place where their sentences stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from perdure.kernel.values import Digest, digest
+
+from perdure_conformance import data
+
+_REQUIREMENT = re.compile(
+    r"^\*\*(?P<id>[A-Z]{3}-\d{3})\*\* (?P<sentence>.+)\n(?P<facts>(?:- .+\n)*)", re.MULTILINE
+)
+_FACT = re.compile(r"^- (?P<name>[A-Z][a-z]+): (?P<value>.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One normative sentence."""
+
+    id: str
+    sentence: str
+    claim: str
+    """The capability under which it is judged; `core` for everybody."""
+    source: str
+    report: str
+    """Faults of this kind that were reported in the field; empty if none is known."""
+    page: str
+
+
+@cache
+def requirements() -> Mapping[str, Requirement]:
+    """Return all requirements by id, in the order of the pages."""
+    found: dict[str, Requirement] = {}
+    for path in sorted(data.specification().glob("*.md")):
+        for match in _REQUIREMENT.finditer(path.read_text("utf-8")):
+            facts = {fact["name"]: fact["value"] for fact in _FACT.finditer(match["facts"])}
+            identity = match["id"]
+            assert identity not in found, f"{identity} stands twice in the specification"  # noqa: S101
+            found[identity] = Requirement(
+                id=identity,
+                sentence=match["sentence"],
+                claim=facts["Claim"].split("`")[1],
+                source=facts["Source"],
+                report=facts.get("Report", ""),
+                page=path.name,
+            )
+    return found
+
+
+def requirements_digest(prefixes: tuple[str, ...]) -> Digest:
+    """Return the digest of the sentences of these prefixes: two reports with the same one are comparable."""
+    return digest({key: value.sentence for key, value in requirements().items() if key.startswith(prefixes)})

@@ -1,0 +1,63 @@
+"""Verdicts, and what they add up to. Every rule of the tool about its own answer is here, once.
+
+`Rules` holds the rules as leaf functions, so that the suite can judge itself: a mutant of the tool is
+`replace(RULES, …)`.
+
+Source: `docs/spec/tool.md`; "Verdicts" of the conformance design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["pass", "fail", "inconclusive", "not_claimed", "not_reached"]
+Depth = Literal["quick", "normal", "deep"]
+
+CONFORMANT, NOT_CONFORMANT, USAGE, NO_VERDICT = 0, 1, 2, 3
+"""Exit codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that decides the verdict on one requirement."""
+
+    claimed: bool
+    broken: bool
+    interrupted: bool
+    """The judgement was cut short: an adapter fault, or answers that left everything open."""
+    reached: int
+    """How often its guard was reached."""
+
+
+def verdict_on(evidence: Evidence) -> Verdict:
+    """Return the verdict on one requirement (TOL-002, TOL-006)."""
+    if not evidence.claimed:
+        return "not_claimed"
+    if evidence.broken:
+        return "fail"
+    if evidence.interrupted:
+        return "inconclusive"
+    return "pass" if evidence.reached else "not_reached"
+
+
+def exit_code(verdicts: Sequence[Verdict], depth: Depth, *, faulty: bool) -> int:
+    """Return what the verdicts add up to (TOL-001, TOL-002, TOL-006)."""
+    if "fail" in verdicts:
+        return NOT_CONFORMANT
+    judged = [verdict for verdict in verdicts if verdict != "not_claimed"]
+    if faulty or not judged or "inconclusive" in judged or "pass" not in judged:
+        return NO_VERDICT
+    return NO_VERDICT if "not_reached" in judged and depth != "quick" else CONFORMANT
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of the tool about its own answer."""
+
+    verdict_on: Callable[[Evidence], Verdict] = verdict_on
+    exit_code: Callable[..., int] = exit_code
+
+
+RULES = Rules()
