@@ -4,6 +4,10 @@
     connection  one open implementation: request in, checked result out
     local       a connection to a Python object, on a thread of its own
     process     a connection to a program, over its standard input and output
-    wire        the messages: framing, JSON Schemas, what an answer must look like
+    messages    the lines of the protocol, and their limits
+    schemas     what each message may be, checked in both directions
+    factories   Python journals by name
+    dispatch    from messages to a Python journal
     serve       the other side: a Python journal as a program
+    transcript  what was said
 """

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 from perdure.journal.contract import Envelope, Journal, JournalOpenError, LoadAnswer, Page, utf8_bytes
 from perdure.kernel.values import JsonObject, JsonValue
 
-from perdure_conformance.harness import wire
+from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
-
-
-class JournalFactory(Protocol):
-    """How a Python journal is opened: `module:factory` names one of these."""
-
-    def __call__(self, state_dir: Path, namespace: str) -> Journal:
-        """Open the journal that lives in `state_dir` under `namespace`, new or not."""
-        ...
+from perdure_conformance.harness.factories import JournalFactory
 
 
 class Dispatcher:
@@ -55,7 +47,7 @@ class Dispatcher:
         except JournalOpenError as error:
             raise AdapterFault("cannot_start", str(error)) from error
         description = self._journal.description
-        return _builtins({"protocol": wire.PROTOCOL, **msgspec.structs.asdict(description)})
+        return _builtins({"protocol": messages.PROTOCOL, **msgspec.structs.asdict(description)})
 
 
 def _builtins(answer: object) -> JsonValue:
@@ -69,7 +61,7 @@ def _fitting_a_line(answer: LoadAnswer, max_bytes: int) -> LoadAnswer:
     """End a page before it outgrows what one line may carry; it holds one record at least."""
     if not isinstance(answer, Page):
         return answer
-    budget = min(max_bytes, wire.HARNESS_LIMITS.max_batch_bytes)
+    budget = min(max_bytes, messages.HARNESS_LIMITS.max_batch_bytes)
     for index, record in enumerate(answer.records):
         budget -= utf8_bytes(record.body)
         if budget < 0 and index > 0:

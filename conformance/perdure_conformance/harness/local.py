@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
 
-from perdure_conformance.harness import wire
+from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, Silence, Unsupported
-from perdure_conformance.harness.dispatch import Dispatcher, JournalFactory
+from perdure_conformance.harness.dispatch import Dispatcher
+from perdure_conformance.harness.factories import JournalFactory
 from perdure_conformance.harness.transcript import Transcript
 
 _Outcome = tuple[JsonValue, BaseException | None]
@@ -33,8 +34,8 @@ class LocalConnection:
 
     def call(self, method: str, params: JsonObject) -> JsonObject:
         """Make one call and hold its result against the very schemas of the wire."""
-        wire.check_params(method, params)
-        self._transcript.sent(wire.encode_line({"method": method, "params": params}))
+        schemas.check_params(method, params)
+        self._transcript.sent(messages.encode_line({"method": method, "params": params}))
         self._calls.put(lambda: self._dispatcher.dispatch(method, params))
         try:
             result, error = self._outcomes.get(timeout=self._timeout_s)
@@ -44,7 +45,7 @@ class LocalConnection:
             raise error
         if error is not None:
             raise _raised(method, error)
-        return wire.check_result(method, self._as_if_sent(method, result))
+        return schemas.check_result(method, self._as_if_sent(method, result))
 
     def close(self) -> None:
         """Close the journal and end the thread."""
@@ -66,7 +67,7 @@ class LocalConnection:
     def _as_if_sent(self, method: str, result: JsonValue) -> JsonValue:
         """Write and read the result as the wire would, so that both ways accept the same values."""
         try:
-            line = wire.encode_line({"result": result})
+            line = messages.encode_line({"result": result})
             self._transcript.received(line)
             message = read_json(line)
         except (JsonError, TypeError, UnicodeEncodeError) as error:

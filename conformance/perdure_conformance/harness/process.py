@@ -21,7 +21,7 @@ import msgspec
 from perdure.journal.contract import Limits
 from perdure.kernel.values import JsonObject
 
-from perdure_conformance.harness import wire
+from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, FaultKind, Silence
 from perdure_conformance.harness.transcript import Transcript
 
@@ -38,7 +38,7 @@ class ProcessConnection:
         self._transcript = transcript
         self._marker = secrets.token_hex(16)
         self._requests = 0
-        self._line_limit_bytes = wire.BYTES_BEFORE_INITIALIZE
+        self._line_limit_bytes = messages.BYTES_BEFORE_INITIALIZE
         self._received = bytearray()
         self._stderr = bytearray()
         try:
@@ -66,17 +66,17 @@ class ProcessConnection:
         self._refuse_unasked_output()
         self._requests += 1
         request_id = f"h-{self._requests}"
-        wire.check_params(method, params)
-        request = wire.encode_request(request_id, method, params)
+        schemas.check_params(method, params)
+        request = messages.encode_request(request_id, method, params)
         self._transcript.sent(request)
         line = self._exchange(request, method)
         self._transcript.received(line)
         try:
-            result = wire.decode_reply(line, request_id, method)
+            result = schemas.decode_reply(line, request_id, method)
         except AdapterFault as fault:
             raise self._fault(fault.kind, fault.sentence) from fault
         if method == "initialize":
-            self._line_limit_bytes = wire.line_limit_bytes(msgspec.convert(result["limits"], Limits))
+            self._line_limit_bytes = messages.line_limit_bytes(msgspec.convert(result["limits"], Limits))
         return result
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class ProcessConnection:
         with contextlib.suppress(BlockingIOError):
             self._received += os.read(self._stdout.fileno(), _READ_BYTES)
         if self._received:
-            raise self._fault("unasked", f"It wrote {wire.quote(bytes(self._received))} although nothing was asked.")
+            raise self._fault("unasked", f"It wrote {messages.quote(bytes(self._received))} although nothing was asked.")
 
     def _exchange(self, request: bytes, method: str) -> bytes:
         """Write the request and read one line, draining standard error, until the deadline."""
@@ -164,7 +164,7 @@ class ProcessConnection:
             raise self._fault(
                 "line_too_long",
                 f"A line longer than {self._line_limit_bytes} bytes came in place of the answer to {method}; "
-                f"it begins {wire.quote(bytes(self._received[:200]))}.",
+                f"it begins {messages.quote(bytes(self._received[:200]))}.",
             )
         if end < 0:
             return None
@@ -208,7 +208,7 @@ class ProcessConnection:
             raise Silence from error
 
     def _ended(self, method: str) -> AdapterFault:
-        half = f" after half a line, {wire.quote(bytes(self._received))}" if self._received else ""
+        half = f" after half a line, {messages.quote(bytes(self._received))}" if self._received else ""
         try:
             code = self._process.wait(min(1.0, self._timeout_s))
         except subprocess.TimeoutExpired:
@@ -220,7 +220,7 @@ class ProcessConnection:
         if unsent:
             return self._fault("not_reading", f"It did not take the request {method} within {self._timeout_s:g} s.")
         if self._received:
-            half = wire.quote(bytes(self._received))
+            half = messages.quote(bytes(self._received))
             return self._fault(
                 "silence", f"Only half a line came for {method} within {self._timeout_s:g} s: {half}. End it with LF."
             )

@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 from perdure.kernel.values import JsonObject, JsonValue, read_json
 
-from perdure_conformance.harness import wire
+from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import Unsupported
-from perdure_conformance.harness.dispatch import Dispatcher, JournalFactory
-from perdure_conformance.harness.targets import import_factory
+from perdure_conformance.harness.dispatch import Dispatcher
+from perdure_conformance.harness.factories import JournalFactory, import_factory
 
 
 def serve(factory: JournalFactory, requests: BinaryIO, replies: BinaryIO) -> None:
@@ -22,7 +22,7 @@ def serve(factory: JournalFactory, requests: BinaryIO, replies: BinaryIO) -> Non
     for line in requests:
         request = read_json(line)
         assert isinstance(request, dict)  # noqa: S101 - the harness sends nothing else
-        replies.write(wire.encode_line({"jsonrpc": "2.0", "id": request["id"], **_outcome(dispatcher, request)}))
+        replies.write(messages.encode_line({"jsonrpc": "2.0", "id": request["id"], **_outcome(dispatcher, request)}))
         replies.flush()
         if request["method"] == "shutdown":
             return
@@ -34,7 +34,7 @@ def _outcome(dispatcher: Dispatcher, request: JsonObject) -> dict[str, JsonValue
     try:
         return {"result": dispatcher.dispatch(method, params)}
     except Unsupported:
-        return {"error": {"code": wire.METHOD_NOT_FOUND, "message": f"method not found: {method}"}}
+        return {"error": {"code": messages.METHOD_NOT_FOUND, "message": f"method not found: {method}"}}
 
 
 if __name__ == "__main__":

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from perdure_conformance.harness.connection import Connection
-from perdure_conformance.harness.dispatch import JournalFactory
+from perdure_conformance.harness.factories import BUILT_IN, JournalFactory, import_factory
 from perdure_conformance.harness.local import LocalConnection
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.transcript import Transcript
-
-BUILT_IN = {
-    "memory": "perdure.journal.memory:MemoryJournal",
-    "sqlite": "perdure.journal.sqlite:SqliteJournal",
-}
-
-
-class TargetError(Exception):
-    """A target that cannot be found. `str(error)` says what was looked for and what there is."""
-
 
 class Target(Protocol):
     """Something that can be opened again and again."""
@@ -105,20 +94,3 @@ def find_target(name: str | None, command: Sequence[str] = ()) -> Target:
     name = name or "sqlite"
     path = BUILT_IN.get(name, name)
     return PythonTarget(name, import_factory(path), path)
-
-
-def import_factory(path: str) -> JournalFactory:
-    """Import `module:factory`. Raises `TargetError`."""
-    module_name, colon, attribute = path.partition(":")
-    if not colon or not module_name or not attribute:
-        raise TargetError(
-            f"There is no journal called {path!r}. Give one of {', '.join(sorted(BUILT_IN))}, "
-            'a factory as module:factory, or --command "…".'
-        )
-    try:
-        factory = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError) as error:
-        raise TargetError(f"{path} cannot be imported: {error}. Is its folder on PYTHONPATH?") from error
-    if not callable(factory):
-        raise TargetError(f"{path} is not callable; a factory takes (state_dir, namespace) and returns a journal.")
-    return factory  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from perdure.kernel.values import JsonValue
 
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target, find_target
-from perdure_conformance.journal.operations import Append, Identities, Operation
+from perdure_conformance.journal.operations import Append, Identities, Load, Operation
 from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
 
 
@@ -84,8 +84,8 @@ def replay(case: Case, target: Target) -> Replay:
     try:
         for play_of in case.plays:
             done, stop = _play(play_of, site, case)
-            if stop is not None:
-                break
+            if isinstance(stop, AdapterFault):
+                break  # What earlier plays broke does not matter, as long as the implementation goes on.
         return Replay(
             failure=None if stop is None else failure_of(stop),
             expected=stop.expected if isinstance(stop, Violation) else None,
@@ -170,9 +170,20 @@ def _smaller_operations(operations: tuple[Operation, ...]) -> Iterator[tuple[Ope
             yield operations[:start] + rest
         size //= 2
     for index, operation in enumerate(operations):
-        for simpler, shift in _simpler(operation):
-            rest = operations[index + 1 :]
-            yield (*operations[:index], simpler, *(_moved_up(rest, (shift,)) if shift is not None else rest))
+        before, rest = operations[:index], operations[index + 1 :]
+        if rest and (merged := _merged(operation, rest[0])) is not None:
+            yield (*before, merged, *rest[1:])
+        for simpler, missing in _simpler(operation):
+            yield (*before, simpler, *(_moved_up(rest, (missing,)) if missing is not None else rest))
+
+
+def _merged(first: Operation, second: Operation) -> Append | None:
+    """Return two appends in a row as one batch."""
+    if not isinstance(first, Append) or not isinstance(second, Append):
+        return None
+    in_a_row = second.expected_next == first.expected_next + len(first.records)
+    alike = (first.run, first.handle, first.grant) == (second.run, second.handle, second.grant)
+    return msgspec.structs.replace(first, records=first.records + second.records) if in_a_row and alike else None
 
 
 def _moved_up(operations: tuple[Operation, ...], gone: Sequence[Operation]) -> tuple[Operation, ...]:
@@ -191,13 +202,18 @@ def _moved_up(operations: tuple[Operation, ...], gone: Sequence[Operation]) -> t
 
 def _simpler(operation: Operation) -> Iterator[tuple[Operation, Append | None]]:
     """Yield simpler forms of one operation, each with the append that is missing from it, if any."""
+    if isinstance(operation, Load):
+        yield from ((msgspec.structs.replace(operation, limit=limit), None) for limit in (1, 2) if limit < operation.limit)
     if not isinstance(operation, Append):
         return
-    for index in range(len(operation.records) - 1, -1, -1):
-        if len(operation.records) > 1:
-            records = operation.records[:index] + operation.records[index + 1 :]
-            gone = msgspec.structs.replace(operation, records=(operation.records[index],))
-            yield msgspec.structs.replace(operation, records=records), gone
+    size = len(operation.records) // 2
+    while size >= max(1, len(operation.records) // 8):
+        for start in range(0, len(operation.records), size):
+            fewer = operation.records[:start] + operation.records[start + size :]
+            gone = msgspec.structs.replace(operation, records=operation.records[start : start + size])
+            if fewer:
+                yield msgspec.structs.replace(operation, records=fewer), gone
+        size //= 2
     for index, record in enumerate(operation.records):
         plain = msgspec.structs.replace(record, text="", body_bytes=0)
         if plain != record:

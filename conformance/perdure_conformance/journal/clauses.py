@@ -135,7 +135,7 @@ def event_id_of_another_run_is_new(step: AppendStep) -> bool | None:
 @clause("JRN-014", AppendStep)
 def full_batch_is_acknowledged(step: AppendStep) -> bool | None:
     """A batch at the floor of the limits is stored."""
-    return step.answer == step.expected if step.fills_limits and _is_new(step) else None
+    return isinstance(step.answer, Acknowledged) if step.fills_limits and _is_new(step) else None
 
 
 @clause("JRN-015", AppendStep)
@@ -152,6 +152,14 @@ def refused_append_left_nothing(step: AppendStep) -> bool | None:
     if not step.doubts & {"refused_record", "refused_batch"} or not _is_new(step):
         return None
     return not _finds_more(step)
+
+
+@clause("JRN-006", AppendStep)
+def expected_1_means_no_run(step: AppendStep) -> bool | None:
+    """1 is a position like any other."""
+    if not isinstance(step.expected, SequenceConflict) or step.operation.expected_next != 1:
+        return None
+    return not isinstance(step.answer, Acknowledged)
 
 
 @clause("JRN-017", AppendStep)
@@ -180,14 +188,6 @@ def compared_with_all_handles(step: AppendStep) -> bool | None:
     if "other_handle" not in step.doubts or not step.claims.multi_handle:
         return None
     return not _misjudges_length(step)
-
-
-@clause("JRN-006", AppendStep)
-def expected_1_means_no_run(step: AppendStep) -> bool | None:
-    """1 is a position like any other."""
-    if not isinstance(step.expected, SequenceConflict) or step.operation.expected_next != 1:
-        return None
-    return not isinstance(step.answer, Acknowledged)
 
 
 @clause("JRN-004", AppendStep)
@@ -245,12 +245,13 @@ def _finds_more(step: AppendStep) -> bool:
 
 
 def _misjudges_length(step: AppendStep) -> bool:
-    """Tell whether the answer shows another length of the run than the true one."""
+    """Tell whether the answer shows that the run is taken for shorter or longer than it is."""
     match step.answer:
         case SequenceConflict(actual_next=actual_next):
-            return actual_next != step.next_sequence
+            return _is_new(step) and actual_next != step.next_sequence
         case Acknowledged():
-            return isinstance(step.expected, SequenceConflict)
+            is_past = step.operation.expected_next < step.next_sequence
+            return isinstance(step.expected, SequenceConflict) and is_past
         case _:
             return False
 
@@ -261,7 +262,7 @@ def _misjudges_length(step: AppendStep) -> bool:
 @clause("JRN-011", LoadStep)
 def runs_are_independent(step: LoadStep) -> bool | None:
     """A run shows its own records; one without any is empty."""
-    if not step.others_exist or not isinstance(step.answer, Page):
+    if not (step.others_exist or step.run_is_empty) or not isinstance(step.answer, Page):
         return None
     strangers = step.of_other_runs.difference(step.rest)
     return strangers.isdisjoint(step.answer.records) and (not step.run_is_empty or _is_right(step))

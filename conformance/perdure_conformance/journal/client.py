@@ -10,7 +10,7 @@ from perdure.journal import contract
 from perdure.journal.contract import Description
 from perdure.kernel.values import JsonObject
 
-from perdure_conformance.harness import wire
+from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import Connection, Unsupported
 
 NAMESPACE: Final = "perdure"
@@ -54,11 +54,11 @@ class JournalClient:
     def initialize(self, state_dir: Path) -> Description:
         """Open the state and learn what is claimed."""
         params: JsonObject = {
-            "protocol": wire.PROTOCOL,
+            "protocol": messages.PROTOCOL,
             "profile": "journal",
             "state_dir": str(state_dir),
             "namespace": NAMESPACE,
-            "limits": msgspec.to_builtins(wire.HARNESS_LIMITS),
+            "limits": msgspec.to_builtins(messages.HARNESS_LIMITS),
         }
         return msgspec.convert(self.connection.call("initialize", params), Description)
 

@@ -295,7 +295,7 @@ def run_machine(
     random_seed: int,
 ) -> None:
     """Play drawn sequences until one fails, then smaller ones; each stop is told to `on_stop`, the smallest among them."""
-    plays_left = [effort.plays_to_shrink]
+    plays_left = [effort.plays_to_shrink]  # After the first failure.
     failed: list[Violation] = []
 
     def begin() -> Play | None:

@@ -57,6 +57,9 @@ def _claiming(description: Description, **claims: bool) -> Description:
 class _Memory(MemoryJournal):
     """What most mutants change: the journal in memory, with a look at what it holds."""
 
+    def drop(self, run_id: RunId) -> None:
+        self._state._runs.pop(run_id, None)  # noqa: SLF001
+
     def next(self, run_id: RunId) -> int:
         return len(self._state.records(run_id)) + 1
 
@@ -77,7 +80,7 @@ class AcknowledgesInReverse(_Memory):
         return Acknowledged(answer.acknowledged[::-1]) if isinstance(answer, Acknowledged) else answer
 
 
-@mutant("JRN-003", overlaps=("JRN-001", "JRN-008"), report="Eventuous/eventuous#582")
+@mutant("JRN-003", overlaps=("JRN-001", "JRN-005", "JRN-008", "JRN-009", "JRN-012", "JRN-013", "JRN-016", "JRN-018", "JRN-020", "JRN-021", "JRN-023",), report="Eventuous/eventuous#582")
 class DropsTheLastOfABatch(_Memory):
     """Stores a batch without its last record, and acknowledges them all."""
 
@@ -148,7 +151,7 @@ class TakesEmptyBatches(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
-@mutant("JRN-012")
+@mutant("JRN-012", overlaps=("JRN-013",))
 class LooksAtTheFirstSequenceOnly(_Memory):
     """Compares the first record's sequence and takes the others as they come."""
 
@@ -176,7 +179,7 @@ class MatchesUpToALineEnd(_Memory):
         return acknowledge(records) if isinstance(answer, Acknowledged) else answer
 
 
-@mutant("JRN-012")
+@mutant("JRN-012", overlaps=("JRN-013",))
 class KeepsOneOfTwins(_Memory):
     """Drops the second of two records with one event id in a batch, as INSERT OR IGNORE does."""
 
@@ -211,7 +214,7 @@ class IsFullTooEarly(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
-@mutant("JRN-015", overlaps=("JRN-003", "JRN-007", "JRN-013", "JRN-023"))
+@mutant("JRN-015", overlaps=("JRN-001", "JRN-003", "JRN-005", "JRN-007", "JRN-011", "JRN-012", "JRN-013", "JRN-023",))
 class StoresUntilTheFirstBadOne(_Memory):
     """Stores the records of a batch one by one and stops at the first that is refused."""
 
@@ -283,7 +286,7 @@ class LosesTheHeadOfLongBodies(_ChangesBodies):
 # Replays and identities
 
 
-@mutant("JRN-008", overlaps=("JRN-023",))
+@mutant("JRN-008", overlaps=("JRN-013", "JRN-023",))
 class RefusesReplays(_Memory):
     """Treats records that are sent again like any other that are out of place."""
 
@@ -350,7 +353,7 @@ class KnowsIdsOfAllRuns(_Memory):
         return answer
 
 
-@mutant("JRN-023", overlaps=("JRN-008",), report="yvgude/lean-ctx#863")
+@mutant("JRN-023", overlaps=("JRN-008", "JRN-009",), report="yvgude/lean-ctx#863")
 class ForgetsIdsOnReopen(_Memory):
     """Knows event ids in memory alone: after a reopen, replays and conflicts look new."""
 
@@ -432,7 +435,7 @@ class SortsAsText(_Memory):
 # Reopening, crashing, sharing
 
 
-@mutant("JRN-016", overlaps=("JRN-008",))
+@mutant("JRN-016", overlaps=("JRN-006", "JRN-008", "JRN-018", "JRN-020", "JRN-023",))
 class LosesTheTailOnClose(_Memory):
     """Closes without writing the last record of each run that was used."""
 
@@ -448,12 +451,13 @@ class LosesTheTailOnClose(_Memory):
     def close(self) -> None:
         """Cut each run."""
         for run_id in self._used:
-            kept = list(self._state.records(run_id)[:-1])
-            self._state._runs.pop(run_id, None)  # noqa: SLF001
+            kept, lease = self._state.records(run_id)[:-1], self._state.lease(run_id)
+            self.drop(run_id)
             self._state.store(run_id, kept)
+            self._state.put_lease(run_id, lease)
 
 
-@mutant("JRN-017", overlaps=("JRN-023", "LSE-001"))
+@mutant("JRN-017", overlaps=("JRN-006", "JRN-023", "LSE-001",))
 class CommitsOnClose(SqliteJournal):
     """Acknowledges inside a transaction that it commits when it is closed: kill −9 takes all of it."""
 
@@ -502,7 +506,7 @@ class TrustsItsOwnCounter(_Memory):
         return answer
 
 
-@mutant("JRN-019", overlaps=("JRN-018",))
+@mutant("JRN-019", overlaps=("JRN-013", "JRN-018"))
 class TrustsItsProcess(SqliteJournal):
     """Counts each run's records in its own process after the first look, and misses what other processes append."""
 
@@ -511,14 +515,12 @@ class TrustsItsProcess(SqliteJournal):
         self._counter: dict[RunId, int] = {}
 
     def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
-        """Refuse by the counter."""
+        """Refuse by the counter what the store would take."""
         counter = self._counter.setdefault(run_id, self._view(run_id, []).next_sequence)
-        answer = super().append(run_id, expected_next, records, epoch)
-        if isinstance(answer, SequenceConflict):
-            return SequenceConflict(actual_next=counter)
+        answer = super().append(run_id, expected_next, records, epoch) if expected_next <= counter else None
         if isinstance(answer, Acknowledged):
             self._counter[run_id] = max(counter, expected_next + len(records))
-        return answer
+        return answer or SequenceConflict(actual_next=counter)
 
 
 @mutant("JRN-020", report="akka/akka-persistence-jdbc#96")
@@ -595,7 +597,7 @@ class RefusesTheCurrentEpoch(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
-@mutant("JRN-025", overlaps=("JRN-013",))
+@mutant("JRN-025", overlaps=("JRN-001", "JRN-008", "JRN-009", "JRN-013",))
 class FencesAllRuns(_Memory):
     """Keeps one highest epoch for all runs."""
 
@@ -733,7 +735,7 @@ class LastsForSeconds(_Memory):
 # Those that answer without thinking
 
 
-@mutant("JRN-004", overlaps=("JRN-003", "JRN-006", "JRN-009", "JRN-012", "JRN-013", "JRN-024"))
+@mutant("JRN-004", overlaps=("JRN-003", "JRN-006", "JRN-009", "JRN-012", "JRN-013", "JRN-016", "JRN-018", "JRN-023", "JRN-024",))
 class AcceptsEverything(_Memory):
     """Acknowledges whatever it is sent, and stores what it can."""
 
@@ -743,7 +745,7 @@ class AcceptsEverything(_Memory):
         return acknowledge(records)
 
 
-@mutant("JRN-001")
+@mutant("JRN-001", overlaps=("JRN-004", "JRN-014", "JRN-024",))
 class RefusesEverything(_Memory):
     """Refuses whatever it is sent: it loses nothing, for it has nothing."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, Protocol
 
 import msgspec
 from perdure.journal.contract import Capabilities, Description
@@ -23,6 +23,7 @@ from perdure_conformance.requirements import Requirement, requirements
 from perdure_conformance.verdict import Depth
 
 PREFIXES: Final = ("JRN", "SNP", "LSE")
+Part = Literal["scripts", "machine"]
 MACHINE: Final = "stateful machine"
 MACHINE_WITH_KILLS: Final = "stateful machine with kill -9"
 
@@ -36,6 +37,12 @@ class Plan:
     machine: Effort
     machine_as_process: Effort
     attempts_to_shrink: int
+
+    def without_shrinking(self) -> Plan:
+        """Return the plan that takes each failing case as it is."""
+        return Plan(
+            self.rounds, replace(self.machine, plays_to_shrink=0), replace(self.machine_as_process, plays_to_shrink=0), 0
+        )
 
 
 PLANS: Final[dict[Depth, Plan]] = {
@@ -115,17 +122,21 @@ def judge(
     timeout_s: float,
     only: frozenset[str] = frozenset(),
     off: frozenset[str] = frozenset(),
-    scripts: bool = True,
-    machine: bool = True,
+    parts: frozenset[Part] = frozenset({"scripts", "machine"}),
+    smaller: bool = True,
     progress: Progress = lambda label, done, total: None,  # noqa: ARG005
 ) -> Judgement:
-    """Judge an implementation. An adapter fault ends it, and is in the judgement."""
-    court = _Court(target, PLANS[depth], seed, timeout_s, off | _all_but(only), progress)
+    """Judge an implementation. An adapter fault ends it, and is in the judgement.
+
+    `smaller` says whether failing cases are shrunk.
+    """
+    plan = PLANS[depth] if smaller else PLANS[depth].without_shrinking()
+    court = _Court(target, plan, seed, timeout_s, off | _all_but(only), progress)
     try:
         court.describe()
-        if scripts:
+        if "scripts" in parts:
             court.play_scripts([script for script in ALL_SCRIPTS if not only or only & set(script.reaches)])
-        if machine:
+        if "machine" in parts:
             court.run_machines()
     except AdapterFault as fault:
         court.judgement.fault = fault
@@ -322,7 +333,7 @@ class _Court:
 
     def _attempts(self, target: Target) -> int:
         attempts = self._plan.attempts_to_shrink
-        return max(20, attempts // 4) if target.is_process else attempts
+        return attempts // 4 if target.is_process else attempts
 
     def _with_history(self, alone: Case) -> Case:
         last = alone.plays[-1]

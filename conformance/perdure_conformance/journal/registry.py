@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from perdure_conformance.harness.dispatch import JournalFactory
+from perdure_conformance.harness.factories import JournalFactory
 from perdure_conformance.harness.targets import PythonTarget
 
 

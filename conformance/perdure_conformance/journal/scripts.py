@@ -112,6 +112,11 @@ SCRIPTS: tuple[Script, ...] = (
         (append(1, 1), append(2, 2, 3), append(4, 4), append(1, 1), append(2, 2, 3), load(), append(5, 5)),
     ),
     Script(
+        "a replay from before a long batch",
+        ("JRN-008", "JRN-009"),
+        (append(1, 1), append(2, *range(2, 32)), append(1, 1), append(32, event(1)), load(), load(limit=7)),
+    ),
+    Script(
         "a long history replayed from its start",
         ("JRN-008", "JRN-009"),
         (*(append(at, at) for at in range(1, 41)), append(1, 1), append(2, event(1)), load(limit=7)),
@@ -163,10 +168,11 @@ SCRIPTS: tuple[Script, ...] = (
     Script("kill -9 at once", ("JRN-017",), (append(1, 1), Crash(), append(2, 2), Crash(), append(3, 3), load()), alone=True),
     Script("kill -9 and compare", ("JRN-017",), (append(1, 1), Crash(), append(1, 2), append(2, 2)), alone=True),
     Script("replays and conflicts after kill -9", ("JRN-023",), (append(1, 1), append(2, 2), Crash(), append(1, 1), append(3, 2), append(3, 3), load()), alone=True),
-    Script("two handles take turns", ("JRN-018", "JRN-020"), (append(1, 1), append(2, 2, handle=1), append(3, 3), append(4, 4, handle=1), load(), load(handle=1))),
+    Script("two handles take turns", ("JRN-018", "JRN-020"), (append(1, 1), append(2, 2, handle=1), append(2, 3), append(3, 3), append(4, 4, handle=1), load(), load(handle=1))),
     Script("a handle that has not looked loses", ("JRN-018",), (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load())),
     Script("a replay on another handle", ("JRN-018", "JRN-008"), (append(1, 1), append(1, 1, handle=1), append(2, 1, handle=1), append(2, 2, handle=1))),
-    Script("two processes take turns", ("JRN-019", "JRN-020"), (append(1, 1), append(2, 2, handle=1), append(3, 3), append(4, 4, handle=1), load(), load(handle=1)), alone=True),
+    Script("another handle sees at once", ("JRN-020",), (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1))),
+    Script("two processes take turns", ("JRN-019", "JRN-020"), (append(1, 1), append(2, 2, handle=1), append(2, 3), append(3, 3), append(4, 4, handle=1), load(), load(handle=1)), alone=True),
     Script("a process that has not looked loses", ("JRN-019",), (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load()), alone=True),
     Script("another process sees at once", ("JRN-020",), (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1)), alone=True),
 )

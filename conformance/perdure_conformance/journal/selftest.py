@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perdure_conformance.harness.targets import Target, find_target
-from perdure_conformance.journal.cases import replay, target_of
-from perdure_conformance.journal.profile import Finding, claimed_requirements, judge
+from perdure_conformance.journal.cases import Case, replay, shrink, target_of
+from perdure_conformance.journal.profile import Judgement, Part, claimed_requirements, judge
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.registry import Mutant
 from perdure_conformance.journal.twins import TWINS
@@ -24,6 +24,7 @@ MAX_OPERATIONS, MAX_MEDIAN_OPERATIONS = 6, 3
 """A shrunk case has at most so many operations, and the median of all mutants at most so many."""
 
 _TIMEOUT_S = 10.0
+_ATTEMPTS_TO_SHRINK = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class Kill:
     seconds: float
     """Until the requirement that it breaks was blamed."""
     found_by: str
-    by_machine: bool
-    """Whether the machine alone finds it too."""
+    by_machine: bool | None
+    """Whether the machine alone finds it too; None if that was not tried."""
     operations: int
     """The size of the shrunk case; 0 if it survived."""
     problems: tuple[str, ...]
@@ -51,43 +52,55 @@ class Pass:
     problems: tuple[str, ...]
 
 
-def kill(mutant: Mutant, seed: int) -> Kill:
-    """Judge one mutant, with its requirement and without."""
-    found = judge(mutant.target, depth="quick", seed=seed, timeout_s=_TIMEOUT_S)
-    machine = judge(mutant.target, depth="normal", seed=seed, timeout_s=_TIMEOUT_S, scripts=False, only=frozenset({mutant.breaks}))
-    problems = []
+def kill(mutant: Mutant, seed: int, *, full: bool = False) -> Kill:
+    """Judge one mutant, with its requirement and without; `full` also shows what the machine finds alone."""
+    aim = frozenset({mutant.breaks})
+    found = _judge(mutant, seed, "quick", "scripts") if not full else _judge(mutant, seed, "quick")
+    by_machine = mutant.breaks not in found.findings or full
+    machine = _judge(mutant, seed, "normal", "machine", only=aim) if by_machine else found
     finding = found.findings.get(mutant.breaks) or machine.findings.get(mutant.breaks)
+    problems = []
+    case = None
     if finding is None:
-        others = ", ".join(found.findings) or "nothing"
-        problems.append(f"survives: {mutant.breaks} was not blamed ({others} was)")
+        problems.append(f"survives: {mutant.breaks} was not blamed, {', '.join(found.findings) or 'nothing'} was")
     else:
-        problems += _problems_of_case(finding)
-    without = judge(
-        mutant.target, depth="quick", seed=seed, timeout_s=_TIMEOUT_S, off=frozenset({mutant.breaks, *mutant.overlaps})
-    )
+        case = shrink(finding.case, target_of(finding.case), attempts=_ATTEMPTS_TO_SHRINK)
+        problems += _problems_of_case(case)
+    without = _judge(mutant, seed, "quick", off=aim | frozenset(mutant.overlaps))
     if without.findings:
         problems.append(f"also breaks {', '.join(without.findings)}, which it does not name")
     return Kill(
         mutant=mutant,
         seconds=finding.seconds if finding else 0.0,
         found_by=finding.found_by if finding else "",
-        by_machine=mutant.breaks in machine.findings,
-        operations=finding.case.size if finding else 0,
+        by_machine=(mutant.breaks in machine.findings) if by_machine else None,
+        operations=case.size if case else 0,
         problems=tuple(problems),
     )
 
 
-def _problems_of_case(finding: Finding) -> Iterator[str]:
-    if finding.case.size > MAX_OPERATIONS:
-        yield f"its smallest case has {finding.case.size} operations, more than {MAX_OPERATIONS}"
-    for _ in range(2):
-        again = replay(finding.case, target_of(finding.case))
-        if (again.failure, again.expected, again.actual) != (
-            finding.failure,
-            finding.case.expected,
-            finding.case.actual,
-        ):
-            yield f"its case does not fail the same way again, but gives {again.failure or 'no failure'}"
+def _judge(
+    mutant: Mutant,
+    seed: int,
+    depth: Depth,
+    *parts: Part,
+    only: frozenset[str] = frozenset(),
+    off: frozenset[str] = frozenset(),
+) -> Judgement:
+    chosen = frozenset(parts) or frozenset[Part]({"scripts", "machine"})
+    return judge(
+        mutant.target, depth=depth, seed=seed, timeout_s=_TIMEOUT_S, only=only, off=off, parts=chosen, smaller=False
+    )
+
+
+def _problems_of_case(case: Case) -> Iterator[str]:
+    if case.size > MAX_OPERATIONS:
+        yield f"its smallest case has {case.size} operations, more than {MAX_OPERATIONS}"
+    first, second = (replay(case, target_of(case)) for _ in range(2))
+    if first.failure != case.failure:
+        yield f"its case does not fail again, but gives {first.failure or 'no failure'}"
+    if (first.failure, first.expected, first.actual) != (second.failure, second.expected, second.actual):
+        yield "its case fails in two ways"
 
 
 def check_good(name: str, oddity: str, target: Target, seeds: tuple[int, ...], depth: Depth) -> Pass:

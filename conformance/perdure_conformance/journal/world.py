@@ -41,7 +41,7 @@ from perdure.journal.reference import (
 )
 from perdure.kernel.identity import RunId
 
-from perdure_conformance.harness.wire import HARNESS_LIMITS
+from perdure_conformance.harness.messages import HARNESS_LIMITS
 from perdure_conformance.journal.client import Answer
 from perdure_conformance.journal.operations import Append
 

@@ -1,7 +1,4 @@
-"""The messages of protocol 1: one JSON object a line, each with a JSON Schema, checked in both directions.
-
-Source: `docs/spec/protocol.md`.
-"""
+"""The JSON Schemas of the messages: what each side may say, checked in both directions."""
 
 from __future__ import annotations
 
@@ -12,41 +9,16 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
-from perdure.journal.contract import FLOOR, Limits
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
 from referencing import Registry, Resource
 
 from perdure_conformance import data
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
+from perdure_conformance.harness.messages import METHOD_NOT_FOUND, PROTOCOL, quote
 
 _Schema = bool | Mapping[str, Any]
 
-PROTOCOL = 1
-METHOD_NOT_FOUND = -32601
-BYTES_BEFORE_INITIALIZE = 64 * 1024
-
-HARNESS_LIMITS = FLOOR
-"""What the harness sends at most, and therefore all that it has to receive."""
-
 _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to standard error."
-
-
-def line_limit_bytes(declared: Limits) -> int:
-    """Return the longest line allowed once the implementation has declared its limits."""
-    batch = min(declared.max_batch_bytes, HARNESS_LIMITS.max_batch_bytes)
-    snapshot = min(declared.max_snapshot_bytes, HARNESS_LIMITS.max_snapshot_bytes)
-    return 2 * max(batch, snapshot) + 64 * 1024
-
-
-def encode_request(request_id: str, method: str, params: JsonObject) -> bytes:
-    """Return the line that asks for `method`."""
-    message: dict[str, JsonValue] = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-    return encode_line(message)
-
-
-def encode_line(message: JsonObject) -> bytes:
-    """Return one message as a line, LF included."""
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8") + b"\n"
 
 
 def check_params(method: str, params: JsonObject) -> None:
@@ -86,12 +58,6 @@ def check_result(method: str, result: JsonValue) -> JsonObject:
     if problem is not None or not isinstance(result, dict):
         raise AdapterFault("wrong_reply", f"The result of {method} is not what the protocol says: {problem}.")
     return result
-
-
-def quote(line: bytes) -> str:
-    """Show the beginning of a line inertly: nothing in it can steer a terminal."""
-    text = line[:120].decode("utf-8", "backslashreplace")
-    return ascii(text) + ("…" if len(line) > 120 else "")
 
 
 def _error(method: str, error: JsonValue) -> AdapterFault | Unsupported:
