@@ -1,14 +1,11 @@
 """Verdicts, and what they add up to. Every rule of the tool about its own answer is here, once.
 
-`Rules` holds the rules as leaf functions, so that the suite can judge itself: a mutant of the tool is
-`replace(RULES, …)`.
-
 Source: `docs/spec/tool.md`; "Verdicts" of the conformance design.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,14 +47,3 @@ def exit_code(verdicts: Sequence[Verdict], depth: Depth, *, faulty: bool) -> int
     if faulty or not judged or "inconclusive" in judged or "pass" not in judged:
         return NO_VERDICT
     return NO_VERDICT if "not_reached" in judged and depth != "quick" else CONFORMANT
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules of the tool about its own answer."""
-
-    verdict_on: Callable[[Evidence], Verdict] = verdict_on
-    exit_code: Callable[..., int] = exit_code
-
-
-RULES = Rules()

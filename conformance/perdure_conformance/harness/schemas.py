@@ -44,9 +44,7 @@ def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:
     if problem is not None or not isinstance(message, dict):
         raise AdapterFault("wrong_reply", f"The answer to {method} is no reply: {problem}. It was {quote(line)}.")
     if message["id"] != request_id:
-        raise AdapterFault(
-            "wrong_reply", f"The answer to {method} carries the id {message['id']!r} instead of {request_id!r}."
-        )
+        raise _wrong_id(method, str(message["id"]), request_id)
     if "error" in message:
         raise _error(method, message["error"])
     return check_result(method, message["result"])
@@ -58,6 +56,13 @@ def check_result(method: str, result: JsonValue) -> JsonObject:
     if problem is not None or not isinstance(result, dict):
         raise AdapterFault("wrong_reply", f"The result of {method} is not what the protocol says: {problem}.")
     return result
+
+
+def _wrong_id(method: str, found: str, wanted: str) -> AdapterFault:
+    prefix, _, number = found.partition("-")
+    if prefix == "h" and number.isdecimal() and 0 < int(number[:18]) < int(wanted.removeprefix("h-")):
+        return AdapterFault("unasked", f"A second answer to request {found} came while {method} was pending.")
+    return AdapterFault("wrong_reply", f"The answer to {method} carries the id {found[:80]!a}, not {wanted!a}.")
 
 
 def _error(method: str, error: JsonValue) -> AdapterFault | Unsupported:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +41,7 @@ class CommandTarget:
     command: tuple[str, ...]
     name: str | None = None
     """How the user named it, if not by this command."""
+    connect: Callable[[Sequence[str], float, Transcript], Connection] = ProcessConnection
 
     @property
     def is_process(self) -> bool:
@@ -49,7 +50,7 @@ class CommandTarget:
 
     def open(self, timeout_s: float, transcript: Transcript) -> Connection:
         """Start the program."""
-        return ProcessConnection(self.command, timeout_s, transcript)
+        return self.connect(self.command, timeout_s, transcript)
 
     def as_process(self) -> Target:
         """Return itself."""

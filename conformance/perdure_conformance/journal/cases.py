@@ -16,6 +16,7 @@ from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target, find_target
 from perdure_conformance.journal.operations import Append, Identities, Load, Operation
 from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
+from perdure_conformance.journal.rules import RULES, Rules
 
 
 class PlayOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,14 +77,14 @@ def failure_of(stop: Violation | AdapterFault) -> str:
     return stop.requirement if isinstance(stop, Violation) else f"fault:{stop.kind}"
 
 
-def replay(case: Case, target: Target) -> Replay:
+def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
     """Play a case on fresh state."""
     site = Site(target, case.timeout_s)
     stop: Violation | AdapterFault | None = None
     done = 0
     try:
         for play_of in case.plays:
-            done, stop = _play(play_of, site, case)
+            done, stop = _play(play_of, site, case, rules)
             if isinstance(stop, AdapterFault):
                 break  # What earlier plays broke does not matter, as long as the implementation goes on.
         return Replay(
@@ -98,10 +99,10 @@ def replay(case: Case, target: Target) -> Replay:
         site.remove()
 
 
-def _play(play_of: PlayOf, site: Site, case: Case) -> tuple[int, Violation | AdapterFault | None]:
+def _play(play_of: PlayOf, site: Site, case: Case, rules: Rules) -> tuple[int, Violation | AdapterFault | None]:
     done = 0
     try:
-        play = Play(site, Identities(case.seed, play_of.number), Tally(), frozenset(case.off))
+        play = Play(site, Identities(case.seed, play_of.number), Tally(), rules, frozenset(case.off))
         for done, operation in enumerate(play_of.operations, 1):  # noqa: B007 - told to the caller
             play.do(operation)
     except (Violation, AdapterFault) as stop:
@@ -111,7 +112,7 @@ def _play(play_of: PlayOf, site: Site, case: Case) -> tuple[int, Violation | Ada
     return done, None
 
 
-def shrink(case: Case, target: Target, *, attempts: int) -> Case:
+def shrink(case: Case, target: Target, rules: Rules = RULES, *, attempts: int) -> Case:
     """Return the smallest case found that fails the same way on fresh state, in so many attempts.
 
     Plays go first, then operations in ever smaller chunks, then records, then what is odd about them.
@@ -120,7 +121,7 @@ def shrink(case: Case, target: Target, *, attempts: int) -> Case:
 
     def still_fails(candidate: Case) -> bool:
         left[0] -= 1
-        return left[0] >= 0 and replay(candidate, target).failure == case.failure
+        return left[0] >= 0 and rules.same_failure(replay(candidate, target, rules).failure, case.failure)
 
     case = _fewer_plays(case, still_fails)
     improved = True
@@ -215,7 +216,7 @@ def _simpler(operation: Operation) -> Iterator[tuple[Operation, Append | None]]:
                 yield msgspec.structs.replace(operation, records=fewer), gone
         size //= 2
     for index, record in enumerate(operation.records):
-        plain = msgspec.structs.replace(record, text="", body_bytes=0)
+        plain = msgspec.structs.replace(record, text="", body_bytes=0, awkward=False)
         if plain != record:
             records = (*operation.records[:index], plain, *operation.records[index + 1 :])
             yield msgspec.structs.replace(operation, records=records), None

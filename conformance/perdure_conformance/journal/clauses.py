@@ -28,8 +28,6 @@ from perdure.journal.contract import (
     Snapshot,
     StaleEpoch,
 )
-from perdure.journal.reference import expiry
-
 from perdure_conformance.journal.client import NotSupported
 from perdure_conformance.journal.world import (
     AcquireStep,
@@ -373,7 +371,7 @@ def snapshot_is_saved(step: SaveSnapshotStep) -> bool | None:
 @clause("LSE-001", AcquireStep)
 def epochs_only_grow(step: AcquireStep) -> bool | None:
     """A grant has a higher epoch than every grant before it."""
-    if not step.lease.epoch or not isinstance(step.answer, Granted) or not isinstance(step.expected, Granted):
+    if not step.lease.epoch or not isinstance(step.answer, Granted) or isinstance(step.expected, Held):
         return None
     return step.answer.epoch > step.lease.epoch
 
@@ -381,9 +379,9 @@ def epochs_only_grow(step: AcquireStep) -> bool | None:
 @clause("LSE-006", AcquireStep)
 def granted_lease_lasts_its_time(step: AcquireStep) -> bool | None:
     """It lasts until now + ttl."""
-    if not isinstance(step.answer, Granted) or not isinstance(step.expected, Granted):
+    if step.until_ms is None or not isinstance(step.answer, Granted) or not isinstance(step.expected, Granted):
         return None
-    return step.answer.until_ms == expiry(step.now_ms, step.ttl_ms)
+    return step.answer.until_ms == step.until_ms
 
 
 @clause("LSE-002", AcquireStep)
@@ -401,9 +399,9 @@ def free_lease_is_granted(step: AcquireStep) -> bool | None:
 @clause("LSE-006", RenewStep)
 def renewed_lease_lasts_its_time(step: RenewStep) -> bool | None:
     """It lasts until now + ttl."""
-    if not isinstance(step.answer, Renewed) or not isinstance(step.expected, Renewed):
+    if step.until_ms is None or not isinstance(step.answer, Renewed) or not isinstance(step.expected, Renewed):
         return None
-    return step.answer.until_ms == expiry(step.now_ms, step.ttl_ms)
+    return step.answer.until_ms == step.until_ms
 
 
 @clause("LSE-004", RenewStep)

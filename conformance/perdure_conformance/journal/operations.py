@@ -15,6 +15,7 @@ from msgspec import Meta
 from perdure.journal.contract import Envelope
 from perdure.journal.records import seal
 from perdure.kernel.identity import EventId, OwnerId, RunId
+from perdure.kernel.values import JsonObject
 
 Number = Annotated[int, Meta(ge=0, le=10_000)]
 Position = Annotated[int, Meta(ge=1, le=2**53 - 1)]
@@ -33,6 +34,8 @@ class RecordSpec(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     sequence: Position | None = None
     event_id: Annotated[str, Meta(max_length=200)] | None = None
     empty_body: bool = False
+    awkward: bool = False
+    """Add members that only the bytes keep: whoever writes the JSON anew changes their order or their numbers."""
 
 
 class _Operation(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, forbid_unknown_fields=True):
@@ -116,6 +119,17 @@ class Crash(_Operation, frozen=True, tag="crash"):
 Operation = Append | Load | SaveSnapshot | LoadSnapshot | Acquire | Renew | Release | Reopen | Crash
 
 
+_AWKWARD: JsonObject = {
+    "10": 1e-7,
+    "9": 0.000001,
+    "-1": 1e30,
+    "\U0001f600": 5e-324,
+    "\ufb33": [True, 1, "1", None],
+    "": {"": {}},
+}
+"""Canonical JSON sorts these keys by UTF-16 code units, and writes these numbers in its own way."""
+
+
 class Identities:
     """The identities of one play, a function of its seed and number: the same play has the same ones again."""
 
@@ -152,7 +166,7 @@ class Identities:
             self.run_id(operation.run),
             spec.sequence or operation.expected_next + index,
             self.event_id(spec.event) if spec.event_id is None else EventId(spec.event_id),
-            {"type": "NodeSucceeded", "output": {"text": spec.text + padding}},
+            {"type": "NodeSucceeded", "output": {"text": spec.text + padding, **(_AWKWARD if spec.awkward else {})}},
             batch_index=index,
             batch_size=len(operation.records),
         )

@@ -30,7 +30,6 @@ from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.harness.connection import AdapterFault, Connection, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
-from perdure_conformance.journal.clauses import CLAUSES
 from perdure_conformance.journal.client import Answer, JournalClient
 from perdure_conformance.journal.operations import (
     Acquire,
@@ -45,6 +44,7 @@ from perdure_conformance.journal.operations import (
     Reopen,
     SaveSnapshot,
 )
+from perdure_conformance.journal.rules import Rules
 from perdure_conformance.journal.world import (
     AppendStep,
     DescriptionStep,
@@ -175,10 +175,13 @@ class Site:
 class Play:
     """One sequence of operations, on runs of its own."""
 
-    def __init__(self, site: Site, identities: Identities, tally: Tally, off: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, site: Site, identities: Identities, tally: Tally, rules: Rules, off: frozenset[str] = frozenset()
+    ) -> None:
         self._site = site
         self._ids = identities
         self._tally = tally
+        self._rules = rules
         self._off = off
         self.claims = site.describe().capabilities
         self.limits = site.describe().limits
@@ -406,19 +409,19 @@ class Play:
 
     def _judge(self, step: Step) -> None:
         """Ask the clauses; the first that is broken names the fault."""
-        broken: str | None = None
-        for clause in CLAUSES:
-            if not isinstance(step, clause.step):
-                continue
-            keeps = clause.keeps(step)
+        broken = []
+        for clause in self._rules.clauses:
+            keeps = clause.keeps(step) if isinstance(step, clause.step) else None
             if keeps is not None:
                 self._tally.reached[clause.requirement] += 1
-            if keeps is False and broken is None:
-                broken = clause.requirement
-        if broken in self._off:
+            if keeps is False:
+                broken.append(clause.requirement)
+        if not broken:
+            return
+        blamed = self._rules.blame(broken)
+        if blamed in self._off:
             raise PlayEnded
-        if broken is not None:
-            raise Violation(broken, _expected(step), _actual(step))
+        raise Violation(blamed, _expected(step), _actual(step))
 
 
 _METHODS: dict[type, str] = {

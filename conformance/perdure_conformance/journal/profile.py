@@ -14,10 +14,10 @@ from perdure.journal.contract import Capabilities, Description
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.cases import Case, PlayOf, failure_of, replay, shrink
-from perdure_conformance.journal.clauses import CLAUSES
 from perdure_conformance.journal.machine import Abilities, Effort, Stop, run_machine
 from perdure_conformance.journal.operations import Identities, Operation
 from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
+from perdure_conformance.journal.rules import RULES, Rules, is_claimed
 from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
 from perdure_conformance.requirements import Requirement, requirements
 from perdure_conformance.verdict import Depth
@@ -90,25 +90,6 @@ class Progress(Protocol):
         ...
 
 
-def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bool) -> bool:
-    """Tell whether a requirement is judged under these claims."""
-    match requirement.claim:
-        case "core":
-            return True
-        case "unclaimed":
-            return not (claims.snapshots and claims.leases)
-        case "durable":
-            return claims.durable is not None
-        case "read=linearizable":
-            return claims.read == "linearizable"
-        case "leases":
-            return claims.leases and claims.lease_clock == "caller"
-        case "multi_handle":
-            return claims.multi_handle and in_process
-        case flag:
-            return bool(getattr(claims, flag))
-
-
 def checks_of(requirement: str) -> list[str]:
     """Return the names of all checks that judge a requirement."""
     return [script.name for script in ALL_SCRIPTS if requirement in script.reaches] + [MACHINE]
@@ -124,6 +105,7 @@ def judge(
     off: frozenset[str] = frozenset(),
     parts: frozenset[Part] = frozenset({"scripts", "machine"}),
     smaller: bool = True,
+    rules: Rules = RULES,
     progress: Progress = lambda label, done, total: None,  # noqa: ARG005
 ) -> Judgement:
     """Judge an implementation. An adapter fault ends it, and is in the judgement.
@@ -131,7 +113,7 @@ def judge(
     `smaller` says whether failing cases are shrunk.
     """
     plan = PLANS[depth] if smaller else PLANS[depth].without_shrinking()
-    court = _Court(target, plan, seed, timeout_s, off | _all_but(only), progress)
+    court = _Court(target, plan, seed, timeout_s, off | _all_but(only), rules, progress)
     try:
         court.describe()
         if "scripts" in parts:
@@ -146,14 +128,21 @@ def judge(
 
 
 def _all_but(only: frozenset[str]) -> frozenset[str]:
-    return frozenset(clause.requirement for clause in CLAUSES) - only if only else frozenset()
+    return frozenset(requirements()) - only if only else frozenset()
 
 
 class _Court:
     """One judgement under way."""
 
-    def __init__(
-        self, target: Target, plan: Plan, seed: int, timeout_s: float, off: frozenset[str], progress: Progress
+    def __init__(  # noqa: PLR0913 - what a judgement depends on
+        self,
+        target: Target,
+        plan: Plan,
+        seed: int,
+        timeout_s: float,
+        off: frozenset[str],
+        rules: Rules,
+        progress: Progress,
     ) -> None:
         self.judgement = Judgement()
         self._target = target
@@ -161,6 +150,7 @@ class _Court:
         self._seed = seed
         self._timeout_s = timeout_s
         self._off = off
+        self._rules = rules
         self._progress = progress
         self._started = time.monotonic()
         self._plays = 0
@@ -269,7 +259,7 @@ class _Court:
         site = self._site(in_own_process=in_own_process)
         self._plays += 1
         identities = Identities(self._seed, self._plays)
-        play = Play(site, identities, self.judgement.tally, self._off if off is None else off)
+        play = Play(site, identities, self.judgement.tally, self._rules, self._off if off is None else off)
         self._history[in_own_process].append((self._plays, play))
         return play
 
@@ -304,7 +294,7 @@ class _Court:
         )
         target = self._target.as_process() if in_own_process else self._target
         case, reproduced = self._confirmed(alone, target, is_silence=alone.failure == "fault:silence")
-        again = replay(case, target) if reproduced else None
+        again = replay(case, target, self._rules) if reproduced else None
         if again is not None:
             last = PlayOf(case.plays[-1].number, case.plays[-1].operations[: again.done])
             case = msgspec.structs.replace(
@@ -327,8 +317,8 @@ class _Court:
             return alone, False
         with_history = self._with_history(alone)
         for candidate in (alone, with_history) if with_history.plays != alone.plays else (alone,):
-            if replay(candidate, target).failure == alone.failure:
-                return shrink(candidate, target, attempts=self._attempts(target)), True
+            if replay(candidate, target, self._rules).failure == alone.failure:
+                return shrink(candidate, target, self._rules, attempts=self._attempts(target)), True
         return alone, False
 
     def _attempts(self, target: Target) -> int:

@@ -11,9 +11,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from perdure.kernel.values import JsonValue
+
 from perdure_conformance.harness.targets import Target, find_target
 from perdure_conformance.journal.cases import Case, replay, shrink, target_of
-from perdure_conformance.journal.profile import Judgement, Part, claimed_requirements, judge
+from perdure_conformance.journal.profile import PREFIXES, Judgement, Part, claimed_requirements, judge
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.registry import Mutant
 from perdure_conformance.journal.twins import TWINS
@@ -25,6 +27,9 @@ MAX_OPERATIONS, MAX_MEDIAN_OPERATIONS = 6, 3
 
 _TIMEOUT_S = 10.0
 _ATTEMPTS_TO_SHRINK = 400
+
+
+__all__ = ["MUTANTS", "Kill", "Pass", "as_document", "check_good", "good_journals", "kill", "unproven"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +133,26 @@ def good_journals() -> Iterator[tuple[str, str, Target]]:
         yield odd.name, odd.oddity, odd.target
 
 
-def unproven(prefixes: tuple[str, ...]) -> list[str]:
+def unproven() -> list[str]:
     """Return the requirements that no mutant breaks."""
     proven = {mutant.breaks for mutant in MUTANTS.values()}
-    return [key for key in requirements() if key.startswith(prefixes) and key not in proven]
+    return [key for key in requirements() if key.startswith(PREFIXES) and key not in proven]
+
+
+def as_document(kill: Kill) -> JsonValue:
+    """Return what became of a mutant, for machines."""
+    return {
+        "name": kill.mutant.name,
+        "breaks": kill.mutant.breaks,
+        "overlaps": list(kill.mutant.overlaps),
+        "fault": kill.mutant.fault,
+        "report": kill.mutant.report,
+        "seconds": round(kill.seconds, 4),
+        "found_by": kill.found_by,
+        "by_machine": kill.by_machine,
+        "operations": kill.operations,
+        "problems": list(kill.problems),
+    }
 
 
 def median_operations(kills: list[Kill]) -> float:

@@ -38,6 +38,7 @@ from perdure.journal.reference import (
     decide_append,
     decide_release,
     decide_renew,
+    expiry,
 )
 from perdure.kernel.identity import RunId
 
@@ -113,9 +114,10 @@ class AcquireStep:
     """One request for a lease."""
 
     lease: Lease
-    ttl_ms: int
-    now_ms: int
-    expected: Granted | Held
+    until_ms: int | None
+    """When the lease ends if it is granted; None if the store's own clock judges."""
+    expected: Granted | Held | None
+    """None if only the store's own clock knows."""
     answer: Answer
 
 
@@ -123,8 +125,8 @@ class AcquireStep:
 class RenewStep:
     """One prolongation."""
 
-    ttl_ms: int
-    now_ms: int
+    until_ms: int | None
+    """When the lease ends if it is prolonged; None if the store's own clock judges."""
     expected: Renewed | StaleEpoch
     answer: Answer
 
@@ -295,7 +297,10 @@ class World:
     def acquire_step(self, run_id: RunId, ttl_ms: int, now_ms: int, answer: Answer) -> AcquireStep:
         """Return a request for a lease as a step."""
         lease = self._truth.lease(run_id)
-        return AcquireStep(lease, ttl_ms, now_ms, decide_acquire(lease, ttl_ms, now_ms), answer)
+        expected = decide_acquire(lease, ttl_ms, now_ms)
+        if self._store_judges_time and lease.until_ms >= 0:
+            return AcquireStep(lease, None, None, answer)
+        return AcquireStep(lease, self._until_ms(ttl_ms, now_ms), expected, answer)
 
     def granted(self, run_id: RunId, grant: Granted) -> None:
         """Note a grant under the epoch that the store chose."""
@@ -306,7 +311,8 @@ class World:
     def renew_step(self, run_id: RunId, grant: int, ttl_ms: int, now_ms: int, answer: Answer) -> RenewStep:
         """Return a prolongation as a step."""
         epoch = self._grants[run_id][grant]
-        return RenewStep(ttl_ms, now_ms, decide_renew(self._truth.lease(run_id), epoch, ttl_ms, now_ms), answer)
+        expected = decide_renew(self._truth.lease(run_id), epoch, ttl_ms, now_ms)
+        return RenewStep(self._until_ms(ttl_ms, now_ms), expected, answer)
 
     def renewed(self, run_id: RunId, renewal: Renewed) -> None:
         """Note a prolongation."""
@@ -323,6 +329,13 @@ class World:
     def lease(self, run_id: RunId) -> Lease:
         """Return the latest lease of a run."""
         return self._truth.lease(run_id)
+
+    @property
+    def _store_judges_time(self) -> bool:
+        return self.claims.lease_clock == "store"
+
+    def _until_ms(self, ttl_ms: int, now_ms: int) -> int | None:
+        return None if self._store_judges_time else expiry(now_ms, ttl_ms)
 
     def _view(self, run_id: RunId) -> RunView:
         view = self._truth.view(run_id)

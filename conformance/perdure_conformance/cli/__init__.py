@@ -1,0 +1,57 @@
+"""The command line, one file a command.
+
+Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+import typer
+
+from perdure_conformance.cli import check, doctor, explain, rerun, selftest
+from perdure_conformance.cli.common import INTERRUPTED
+from perdure_conformance.reports.inert import inert
+from perdure_conformance.verdict import NO_VERDICT
+
+app = typer.Typer(
+    name="perdure",
+    help="Judge a durable workflow journal: does it really lose nothing?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("check")(check.check)
+app.command("rerun")(rerun.rerun)
+app.command("explain")(explain.explain)
+app.command("selftest")(selftest.selftest)
+app.command("doctor")(doctor.doctor)
+
+
+def main() -> None:
+    """Run the command line; an interruption leaves nothing behind and says so."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        app(standalone_mode=True)
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted. Nothing was left running, and no verdict was given.\n")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - no traceback reaches a user
+        if os.environ.get("PERDURE_DEBUG"):
+            raise
+        sys.stderr.write(
+            f"perdure itself failed: {type(error).__name__}: {inert(str(error)[:500])}\n"
+            "No verdict was given. Please report it, with what PERDURE_DEBUG=1 shows.\n"
+        )
+        sys.exit(NO_VERDICT)
+
+
+def _as_interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

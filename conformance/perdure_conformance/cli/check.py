@@ -1,0 +1,118 @@
+"""`perdure check`: judge an implementation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from perdure_conformance.cli.common import console, print_json, progress_console, target_or_exit, wrong_usage
+from perdure_conformance.journal.profile import PREFIXES, Judgement, judge
+from perdure_conformance.reports import failure, report, terminal
+from perdure_conformance.requirements import requirements
+from perdure_conformance.verdict import Depth
+
+EPILOG = """\b
+Examples:
+  perdure check
+  perdure check journal sqlite --depth quick
+  perdure check journal my_package.journal:open_journal
+  perdure check journal --command "node adapter.mjs" --json
+  perdure check journal --command "./adapter" --only JRN-008 --only JRN-009
+"""
+
+
+def check(  # noqa: PLR0913 - the options of a command
+    profile: Annotated[str, typer.Argument(help="What to judge it as. So far: journal.")] = "journal",
+    target: Annotated[
+        str | None,
+        typer.Argument(help="A built-in name (memory, sqlite) or a Python factory as module:factory. Default: sqlite."),
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option(help="A program that speaks the protocol, in place of TARGET; run without a shell.")
+    ] = None,
+    depth: Annotated[Depth, typer.Option(help="How much is tried.")] = "normal",
+    seed: Annotated[int, typer.Option(min=0, help="The seed of what is drawn.")] = 1,
+    timeout: Annotated[
+        float, typer.Option(min=0.05, max=3600, help="Seconds that the implementation has for one answer.")
+    ] = 10.0,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Judge this requirement alone; may be given several times.")
+    ] = None,
+    report_dir: Annotated[
+        Path, typer.Option("--report", help="Where report.json and the folders of failures go.")
+    ] = Path("perdure-report"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")] = False,  # noqa: FBT002
+) -> None:
+    """Judge an implementation: a verdict for each requirement, the smallest failing case, a line to replay it.
+
+    Exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 no verdict.
+    """
+    if profile != "journal":
+        wrong_usage(f"There is no profile {profile!r}. The one there is: journal.")
+    selected = _selected(only or [])
+    implementation = target_or_exit(target, command)
+    _prepare(report_dir)
+    with _progress(quiet=as_json) as bar:
+        tasks: dict[str, object] = {}
+
+        def tell(label: str, done: int, total: int) -> None:
+            task = tasks.setdefault(label, bar.add_task(label, total=total) if label not in tasks else None)
+            bar.update(task, completed=done, total=total)  # type: ignore[arg-type]
+
+        judgement = judge(
+            implementation, depth=depth, seed=seed, timeout_s=timeout, only=selected, progress=tell
+        )
+    folders = {name: failure.write(report_dir, finding) for name, finding in judgement.findings.items()}
+    built = report.build(
+        judgement,
+        implementation,
+        depth=depth,
+        seed=seed,
+        only=selected,
+        cases={name: str(folder) for name, folder in folders.items()},
+    )
+    (report_dir / "report.json").write_text(json.dumps(built.document, indent=2) + "\n", "utf-8")
+    if as_json:
+        print_json(built.document)
+    else:
+        _show(built, judgement, folders, report_dir)
+    sys.exit(built.exit_code)
+
+
+def _show(built: report.Report, judgement: Judgement, folders: dict[str, Path], report_dir: Path) -> None:
+    terminal.show(console(), built, judgement, folders)
+    console().print(f"Report: {report_dir / 'report.json'}", soft_wrap=True, markup=False)
+
+
+def _selected(only: list[str]) -> frozenset[str]:
+    for identity in only:
+        if identity not in requirements() or not identity.startswith(PREFIXES):
+            wrong_usage(f"There is no requirement {identity} of a journal. `perdure explain` lists those there are.")
+    return frozenset(only)
+
+
+def _prepare(report_dir: Path) -> None:
+    try:
+        report_dir.mkdir(parents=True, exist_ok=True)
+        (report_dir / "report.json").write_text("{}\n", "utf-8")
+    except OSError as error:
+        wrong_usage(f"{report_dir} cannot be written: {error.strerror}. Name another folder with --report.")
+    failure.remove_old(report_dir)
+
+
+def _progress(*, quiet: bool) -> Progress:
+    where = progress_console()
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+        console=where,
+        disable=quiet or not where.is_terminal,
+        transient=True,
+    )

@@ -1,0 +1,76 @@
+"""Operations in words: what a person reads of a case."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from perdure_conformance.journal.operations import (
+    Acquire,
+    Append,
+    Crash,
+    Load,
+    LoadSnapshot,
+    Operation,
+    RecordSpec,
+    Release,
+    Renew,
+    Reopen,
+    SaveSnapshot,
+)
+
+_EVENTS_SHOWN = 6
+
+
+def sentence(operation: Operation) -> str:
+    """Return one operation as a sentence."""
+    match operation:
+        case Append():
+            return f"append {_events(operation.records)} to run {operation.run} at {operation.expected_next}" + _under(operation)
+        case Load(run=run, from_sequence=start, limit=limit):
+            return f"load run {run} from {start} in pages of {limit}" + _on(operation.handle)
+        case SaveSnapshot(run=run, sequence=sequence, text=text):
+            return f"save a snapshot of run {run} at {sequence}, text {ascii(text)}" + _on(operation.handle)
+        case LoadSnapshot(run=run):
+            return f"load the snapshot of run {run}" + _on(operation.handle)
+        case Acquire(run=run, owner=owner, ttl_ms=ttl_ms, now_ms=now_ms):
+            return f"acquire run {run} for owner {owner}, for {ttl_ms} ms from {now_ms} ms" + _on(operation.handle)
+        case Renew(run=run, grant=grant, ttl_ms=ttl_ms, now_ms=now_ms):
+            return f"renew grant {grant} of run {run}, for {ttl_ms} ms from {now_ms} ms" + _on(operation.handle)
+        case Release(run=run, grant=grant):
+            return f"release grant {grant} of run {run}" + _on(operation.handle)
+        case Reopen(handle=handle):
+            return f"close handle {handle} and open it again"
+        case Crash():
+            return "kill -9 every process and start again"
+        case _:
+            assert_never(operation)
+
+
+def _events(records: tuple[RecordSpec, ...]) -> str:
+    if not records:
+        return "no records"
+    shown = ", ".join(_event(record) for record in records[:_EVENTS_SHOWN])
+    more = f" and {len(records) - _EVENTS_SHOWN} more" if len(records) > _EVENTS_SHOWN else ""
+    return f"event{'s' if len(records) > 1 else ''} {shown}{more}"
+
+
+def _event(record: RecordSpec) -> str:
+    oddities = [
+        f"text {ascii(record.text)}" if record.text else "",
+        f"{record.body_bytes} bytes" if record.body_bytes else "",
+        f"sequence {record.sequence}" if record.sequence is not None else "",
+        f"event id {ascii(record.event_id)}" if record.event_id is not None else "",
+        "empty body" if record.empty_body else "",
+        "awkward members" if record.awkward else "",
+    ]
+    told = ", ".join(oddity for oddity in oddities if oddity)
+    return f"{record.event} ({told})" if told else str(record.event)
+
+
+def _under(operation: Append) -> str:
+    grant = f" under grant {operation.grant}" if operation.grant is not None else ""
+    return grant + _on(operation.handle)
+
+
+def _on(handle: int) -> str:
+    return f" on handle {handle}" if handle else ""

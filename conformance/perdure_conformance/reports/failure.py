@@ -1,0 +1,108 @@
+"""The folder of a failure: all that is needed to see it and to see it again.
+
+    case.json       the concrete operations, the target, what was expected and what came
+    failure.txt     the same for people, with the line that replays it
+    transcript.txt  what was said
+    stderr.txt      what the implementation wrote to standard error
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+import msgspec
+from perdure.kernel.values import JsonError, JsonValue, read_json
+
+from perdure_conformance.journal.cases import Case
+from perdure_conformance.journal.describe import sentence
+from perdure_conformance.journal.profile import Finding
+from perdure_conformance.reports.inert import inert
+from perdure_conformance.requirements import requirements
+
+_CASE = "case.json"
+_MAX_CASE_BYTES = 16 * 2**20
+
+
+class CaseError(Exception):
+    """A folder holds no case that can be played. `str(error)` says why and what to do."""
+
+
+def remove_old(report: Path) -> None:
+    """Remove the failures that an earlier check left in a report's folder."""
+    for case in (report / "failures").glob(f"*/{_CASE}"):
+        shutil.rmtree(case.parent, ignore_errors=True)
+
+
+def write(report: Path, finding: Finding) -> Path:
+    """Write the folder of one failure and return it."""
+    folder = report / "failures" / finding.failure.replace(":", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    case = msgspec.to_builtins(finding.case)
+    (folder / _CASE).write_text(json.dumps(case, indent=2, ensure_ascii=True) + "\n", "utf-8")
+    (folder / "failure.txt").write_text(in_words(finding, folder) + "\n", "utf-8")
+    (folder / "transcript.txt").write_text(inert(finding.transcript), "utf-8")
+    (folder / "stderr.txt").write_text(inert(finding.stderr), "utf-8")
+    return folder
+
+
+def read(folder: Path) -> Case:
+    """Read the case of a folder. Raises `CaseError`."""
+    path = folder / _CASE
+    try:
+        if path.stat().st_size > _MAX_CASE_BYTES:
+            raise CaseError(f"{path} is larger than any case; is this the folder of a failure?")
+        return msgspec.convert(read_json(path.read_bytes()), Case)
+    except OSError as error:
+        raise CaseError(
+            f"{path} cannot be read: {error.strerror}. Give the folder of a failure, as a check has named it."
+        ) from error
+    except (JsonError, msgspec.ValidationError) as error:
+        raise CaseError(f"{path} is no case: {error}. Take the folder as a check has written it.") from error
+
+
+def rerun_line(folder: Path) -> str:
+    """Return the line that plays a failure again."""
+    return f"perdure rerun {shlex.quote(str(folder))}"
+
+
+def in_words(finding: Finding, folder: Path) -> str:
+    """Return a failure for people."""
+    requirement = requirements().get(finding.failure)
+    lines = [
+        f"{finding.failure}  {requirement.sentence if requirement else 'The adapter broke the protocol.'}",
+        "",
+        *_operations(finding.case),
+        "",
+        f"expected  {_line(finding.case.expected)}" if requirement else "",
+        f"actual    {_line(finding.case.actual)}",
+        "",
+        f"found by  {finding.found_by}, seed {finding.case.seed}",
+        _how_sure(finding),
+        f"again     {rerun_line(folder)}",
+    ]
+    return "\n".join(line for index, line in enumerate(lines) if line or (index and lines[index - 1]))
+
+
+def _operations(case: Case) -> list[str]:
+    lines = []
+    for number, play in enumerate(case.plays):
+        last = number == len(case.plays) - 1
+        if len(case.plays) > 1:
+            lines.append("and then, on other runs:" if last else "before, on runs of its own:")
+        lines += [f"  {index}. {sentence(operation)}" for index, operation in enumerate(play.operations, 1)]
+    if not any(play.operations for play in case.plays):
+        lines.append("  (it failed before the first operation)")
+    return [inert(line) for line in lines]
+
+
+def _how_sure(finding: Finding) -> str:
+    if not finding.reproduced:
+        return "it did not fail again on fresh state: what was seen is in transcript.txt"
+    return "it fails again on fresh state" + (", after other plays" if finding.needs_prior_state else "")
+
+
+def _line(value: JsonValue) -> str:
+    return inert(value if isinstance(value, str) else json.dumps(value, ensure_ascii=True))

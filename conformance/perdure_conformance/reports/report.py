@@ -1,0 +1,158 @@
+"""The report: one JSON document that says what was judged, how, and what came of it.
+
+Its schema is `schemas/report-1.json`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+
+import msgspec
+from perdure.journal.contract import Capabilities
+from perdure.kernel.values import JsonObject, JsonValue, digest
+
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.journal.profile import PREFIXES, Judgement, checks_of
+from perdure_conformance.journal.rules import RULES, Rules
+from perdure_conformance.reports.inert import inert
+from perdure_conformance.requirements import Requirement, requirements, requirements_digest
+from perdure_conformance.verdict import Depth, Evidence, Verdict
+
+REPORT_VERSION = 1
+
+_WORKFLOW_JOURNAL = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
+
+_NOT_IN_THIS_RELEASE = (
+    "concurrent appenders",
+    "crashes within an append, power loss, disk errors and cut connections",
+    "damage to stored bytes",
+    "batches beyond the declared limits",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The judgement of one implementation, with its verdicts."""
+
+    document: JsonObject
+    exit_code: int
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+
+
+def build(
+    judgement: Judgement,
+    target: Target,
+    *,
+    depth: Depth,
+    seed: int,
+    only: frozenset[str] = frozenset(),
+    cases: Mapping[str, str],
+    rules: Rules = RULES,
+) -> Report:
+    """Return the report of a judgement. `cases` names the folder of each failure."""
+    description = judgement.description
+    claims = description.capabilities if description else Capabilities()
+    selected = [
+        requirement
+        for requirement in requirements().values()
+        if requirement.id.startswith(PREFIXES) and (not only or requirement.id in only)
+    ]
+    verdicts = {
+        requirement.id: rules.verdict_on(_evidence(requirement, judgement, claims, target, rules))
+        for requirement in selected
+    }
+    code = rules.exit_code(tuple(verdicts.values()), depth, faulty=judgement.fault is not None)
+    document: dict[str, JsonValue] = {
+        "report_version": REPORT_VERSION,
+        "suite": {"name": "perdure", "version": version("perdure"), "profile": "journal"},
+        "requirements_digest": requirements_digest(PREFIXES),
+        "vectors_digest": None,
+        "target": {
+            "name": inert(description.name) if description else "unknown",
+            "version": inert(description.version) if description else "unknown",
+            "words": target.words(),
+            "digest": digest({"words": target.words(), "says": msgspec.to_builtins(description)}),
+        },
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "python": platform.python_version(),
+            "cores": os.cpu_count() or 1,
+        },
+        "depth": depth,
+        "seed": seed,
+        "capabilities": msgspec.to_builtins(claims),
+        "level": level_in_words(verdicts, claims),
+        "exit_code": code,
+        "requirements": [
+            {
+                "id": requirement.id,
+                "verdict": verdicts[requirement.id],
+                "reached": judgement.tally.reached[requirement.id],
+                "checks": checks_of(requirement.id),
+                "case": cases.get(requirement.id),
+            }
+            for requirement in selected
+        ],
+        "fault": _fault(judgement, cases),
+        "not_covered": not_covered(claims, verdicts, target),
+        "durations": {name: round(seconds, 3) for name, seconds in judgement.durations_s.items()},
+        "durable_operations": judgement.tally.durable_operations,
+    }
+    return Report(document, code, verdicts)
+
+
+def level_in_words(verdicts: Mapping[str, Verdict], claims: Capabilities) -> str:
+    """Return the highest level that holds: "Workflow journal", "Core" or "none"."""
+    known = requirements()
+
+    def holds(claim: str) -> bool:
+        of_claim = [verdict for key, verdict in verdicts.items() if known[key].claim == claim]
+        return bool(of_claim) and all(verdict == "pass" for verdict in of_claim)
+
+    if not holds("core") or any(verdict == "fail" for verdict in verdicts.values()):
+        return "none"
+    if not all(holds(claim) for claim in _WORKFLOW_JOURNAL):
+        return "Core"
+    extras = [name for name, claimed in (("snapshots", claims.snapshots), ("fenced leases", claims.fencing)) if claimed]
+    return "Workflow journal" + (f" with {' and '.join(extras)}" if extras else "")
+
+
+def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict], target: Target) -> list[str]:
+    """Return, in words, what this report says nothing about."""
+    known = requirements()
+    unclaimed = sorted({known[key].claim for key, verdict in verdicts.items() if verdict == "not_claimed"})
+    lines = [f"{claim}: not claimed" for claim in unclaimed if claim not in {"unclaimed", "multi_handle"}]
+    if claims.durable not in {None, "process-crash"}:
+        lines.append(f"durable={claims.durable}: claimed, and judged at process-crash")
+    if "multi_handle" in unclaimed:
+        why = "claimed, and a program is one handle: judged as multi_process" if claims.multi_handle else "not claimed"
+        lines.append(f"multi_handle: {why}")
+    if claims.lease_clock == "store":
+        lines.append("leases: claimed, and judged by the store's own clock, which cannot be set")
+    if claims.multi_process and target.is_process is False:
+        lines = [line for line in lines if not line.startswith("multi_process")]
+    return lines + list(_NOT_IN_THIS_RELEASE)
+
+
+def _evidence(
+    requirement: Requirement, judgement: Judgement, claims: Capabilities, target: Target, rules: Rules
+) -> Evidence:
+    broken = requirement.id in judgement.findings
+    return Evidence(
+        claimed=broken or rules.is_claimed(requirement, claims, in_process=not target.is_process),
+        broken=broken,
+        interrupted=judgement.fault is not None or requirement.id in judgement.inconclusive,
+        reached=judgement.tally.reached[requirement.id],
+    )
+
+
+def _fault(judgement: Judgement, cases: Mapping[str, str]) -> JsonValue:
+    fault = judgement.fault
+    if fault is None:
+        return None
+    return {"kind": fault.kind, "sentence": inert(fault.sentence), "case": cases.get(f"fault:{fault.kind}")}

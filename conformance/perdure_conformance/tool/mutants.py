@@ -1,0 +1,228 @@
+"""Tools that are wrong, each in one way that a conformance suite really was or easily is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from perdure.journal.contract import Granted, Page
+from perdure.kernel.values import JsonObject, JsonValue
+
+from perdure_conformance.harness.connection import Silence, Unsupported
+from perdure_conformance.harness.process import ProcessConnection
+from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.journal.clauses import Clause
+from perdure_conformance.journal.rules import RULES
+from perdure_conformance.journal.world import AcquireStep, LoadStep
+from perdure_conformance.tool.checks import Tool
+from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMutant:
+    """A tool with one fault."""
+
+    name: str
+    breaks: str
+    fault: str
+    tool: Tool
+
+
+def _counts_failures_only(verdicts: Sequence[Verdict], depth: Depth, *, faulty: bool) -> int:
+    del depth, faulty
+    return NOT_CONFORMANT if "fail" in verdicts else CONFORMANT
+
+
+def _passes_what_did_not_fail(evidence: Evidence) -> Verdict:
+    return "fail" if evidence.broken else "pass"
+
+
+def _lets_the_unreached_pass(evidence: Evidence) -> Verdict:
+    verdict = RULES.verdict_on(evidence)
+    return "pass" if verdict == "not_reached" else verdict
+
+
+def _claims_everything(*_: object, **__: object) -> bool:
+    return True
+
+
+
+
+def _demands_full_pages(step: LoadStep) -> bool | None:
+    return len(step.answer.records) == min(step.limit, len(step.rest)) if isinstance(step.answer, Page) else None
+
+
+def _demands_the_next_epoch(step: AcquireStep) -> bool | None:
+    return step.answer.epoch == step.lease.epoch + 1 if isinstance(step.answer, Granted) else None
+
+
+def _laxly(line: bytes) -> dict[str, JsonValue]:
+    try:
+        message: dict[str, JsonValue] = json.loads(line)
+    except ValueError:
+        return {}
+    return message
+
+
+class TakesAnyId(ProcessConnection):
+    """Takes whatever answer comes next for the answer."""
+
+    def _exchange(self, request: bytes, method: str) -> bytes:
+        message = _laxly(super()._exchange(request, method))
+        return json.dumps({**message, "id": json.loads(request)["id"]}).encode() if message else b""
+
+
+class SkipsWhatIsNoMessage(ProcessConnection):
+    """Skips lines that are no JSON, as if they were not there."""
+
+    def _exchange(self, request: bytes, method: str) -> bytes:
+        line = super()._exchange(request, method)
+        while not line.startswith(b"{"):
+            line = super()._exchange(b"", method)
+        return line
+
+
+class ReadsLaxly(ProcessConnection):
+    """Reads with a parser that keeps the last of two equal keys."""
+
+    def _exchange(self, request: bytes, method: str) -> bytes:
+        return json.dumps(_laxly(super()._exchange(request, method))).encode()
+
+
+class OverhearsWhatNobodyAsked(ProcessConnection):
+    """Throws away what was said between two requests."""
+
+    def _refuse_unasked_output(self) -> None:
+        self._received.clear()
+
+
+class TakesSilenceForConsent(ProcessConnection):
+    """Takes no answer for a kind one."""
+
+    def __init__(self, command: Sequence[str], timeout_s: float, transcript: Transcript) -> None:
+        super().__init__(command, timeout_s / 50, transcript)
+
+    def call(self, method: str, params: JsonObject) -> JsonObject:
+        try:
+            return super().call(method, params)
+        except Silence:
+            if method not in _KIND_ANSWERS:
+                raise Unsupported(method) from None
+            return _KIND_ANSWERS[method]
+
+
+_KIND_ANSWERS: dict[str, JsonObject] = {
+    "initialize": {
+        "name": "silent",
+        "version": "1",
+        "capabilities": {},
+        "limits": {"max_batch_records": 1_000, "max_batch_bytes": 2**20, "max_snapshot_bytes": 2**20},
+    },
+    "append": {"acknowledged": []},
+    "load": {"records": [], "end": True},
+    "shutdown": {},
+}
+
+
+class ReadsLinesWithoutEnd(ProcessConnection):
+    """Reads a line until it ends, if it ends."""
+
+    def __init__(self, command: Sequence[str], timeout_s: float, transcript: Transcript) -> None:
+        super().__init__(command, timeout_s, transcript)
+        self._line_limit_bytes = 2**40
+
+
+class KillsTheProgramOnly(ProcessConnection):
+    """Kills the program that it started, and nothing that the program started."""
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def _connecting(connection: Callable[..., ProcessConnection]) -> Tool:
+    return Tool(connect=connection)
+
+
+TOOL_MUTANTS: tuple[ToolMutant, ...] = (
+    ToolMutant(
+        "PassesAnEmptySelection",
+        "TOL-001",
+        "counts failures, and finds none where nothing was judged",
+        Tool(replace(RULES, exit_code=_counts_failures_only)),
+    ),
+    ToolMutant(
+        "PassesTheUnreached",
+        "TOL-002",
+        "lets a requirement pass that no operation ever reached",
+        Tool(replace(RULES, verdict_on=_lets_the_unreached_pass)),
+    ),
+    ToolMutant(
+        "BelievesEveryYes",
+        "TOL-003",
+        "looks at no refusal and at no record, so that a yes is enough",
+        Tool(
+            replace(
+                RULES,
+                clauses=tuple(
+                    clause for clause in RULES.clauses if clause.requirement in {"JRN-001", "JRN-014", "JRN-021"}
+                ),
+            )
+        ),
+    ),
+    ToolMutant(
+        "BelievesEveryNo",
+        "TOL-003",
+        "demands no acknowledgement, so that a no is enough",
+        Tool(
+            replace(
+                RULES,
+                clauses=tuple(clause for clause in RULES.clauses if clause.requirement in {"JRN-012", "JRN-021"}),
+            )
+        ),
+    ),
+    ToolMutant(
+        "DemandsFullPages",
+        "TOL-004",
+        "demands that a page holds as many records as it may",
+        Tool(replace(RULES, clauses=(*RULES.clauses, Clause("JRN-021", LoadStep, _demands_full_pages)))),
+    ),
+    ToolMutant(
+        "DemandsTheNextEpoch",
+        "TOL-004",
+        "demands that epochs grow by one",
+        Tool(replace(RULES, clauses=(*RULES.clauses, Clause("LSE-001", AcquireStep, _demands_the_next_epoch)))),
+    ),
+    ToolMutant(
+        "ShrinksToAnything",
+        "TOL-005",
+        "keeps a smaller case without playing it, or whatever it does",
+        Tool(replace(RULES, same_failure=lambda seen, wanted: True)),  # noqa: ARG005
+    ),
+    ToolMutant("TakesAnyId", "TOL-006", "takes whatever answer comes next", _connecting(TakesAnyId)),
+    ToolMutant("SkipsWhatIsNoMessage", "TOL-006", "skips lines that are no message", _connecting(SkipsWhatIsNoMessage)),
+    ToolMutant("ReadsLaxly", "TOL-006", "keeps the last of two equal keys", _connecting(ReadsLaxly)),
+    ToolMutant("OverhearsWhatNobodyAsked", "TOL-006", "ignores what nobody asked for", _connecting(OverhearsWhatNobodyAsked)),
+    ToolMutant("TakesSilenceForConsent", "TOL-006", "takes silence for an empty answer", _connecting(TakesSilenceForConsent)),
+    ToolMutant(
+        "PassesWhatDidNotFail",
+        "TOL-006",
+        "gives a pass where the judgement was cut short",
+        Tool(replace(RULES, verdict_on=_passes_what_did_not_fail, exit_code=_counts_failures_only)),
+    ),
+    ToolMutant("ReadsLinesWithoutEnd", "TOL-007", "reads a line until it ends", _connecting(ReadsLinesWithoutEnd)),
+    ToolMutant("KillsTheProgramOnly", "TOL-008", "kills the program alone", _connecting(KillsTheProgramOnly)),
+    ToolMutant(
+        "JudgesTheUnclaimed",
+        "TOL-009",
+        "judges what was never claimed",
+        Tool(replace(RULES, is_claimed=_claims_everything)),
+    ),
+    ToolMutant(
+        "BlamesTheGeneral",
+        "TOL-010",
+        "blames the most general requirement that an answer breaks",
+        Tool(replace(RULES, blame=lambda broken: broken[-1])),
+    ),
+)

@@ -1,0 +1,48 @@
+"""The kill matrix of the tool: the real tool keeps every promise, and each mutant of it breaks the one it is named for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perdure_conformance.requirements import requirements
+from perdure_conformance.tool.checks import CHECKS, Tool
+from perdure_conformance.tool.mutants import TOOL_MUTANTS, ToolMutant
+
+
+@dataclass(frozen=True, slots=True)
+class ToolKill:
+    """What became of one tool: the real one, or a mutant."""
+
+    name: str
+    breaks: str
+    fault: str
+    problems: tuple[str, ...]
+
+
+def judge_the_tool() -> ToolKill:
+    """Try the real tool: it must give no reason to complain."""
+    complaints = [
+        f"breaks {requirement}: {complaint}"
+        for requirement, checks in CHECKS.items()
+        for check in checks
+        if (complaint := check(Tool())) is not None
+    ]
+    return ToolKill("perdure", "-", "none: the tool as it is", tuple(complaints))
+
+
+def kill(mutant: ToolMutant) -> ToolKill:
+    """Try one mutant on the checks of the requirement that it breaks."""
+    complaints = [check(mutant.tool) for check in CHECKS[mutant.breaks]]
+    problems = () if any(complaints) else (f"survives: {mutant.breaks} finds nothing wrong with it",)
+    return ToolKill(mutant.name, mutant.breaks, mutant.fault, problems)
+
+
+def kill_all() -> list[ToolKill]:
+    """Try the real tool and every mutant of it."""
+    return [judge_the_tool(), *(kill(mutant) for mutant in TOOL_MUTANTS)]
+
+
+def unproven() -> list[str]:
+    """Return the requirements on the tool that no mutant of it breaks."""
+    proven = {mutant.breaks for mutant in TOOL_MUTANTS}
+    return [key for key in requirements() if key.startswith("TOL") and key not in proven]
