@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from perdure.kernel.values import Digest, digest
-
 from perdure_conformance import data
 
-_REQUIREMENT = re.compile(
-    r"^\*\*(?P<id>[A-Z]{3}-\d{3})\*\* (?P<sentence>.+)\n(?P<facts>(?:- .+\n)*)", re.MULTILINE
-)
+_REQUIREMENT = re.compile(r"^\*\*(?P<id>[A-Z]{3}-\d{3})\*\* (?P<sentence>.+)\n(?P<facts>(?:- .+\n)*)", re.MULTILINE)
 _FACT = re.compile(r"^- (?P<name>[A-Z][a-z]+): (?P<value>.+)$", re.MULTILINE)
 
 
@@ -33,13 +30,13 @@ class Requirement:
 
 @cache
 def requirements() -> Mapping[str, Requirement]:
-    """Return all requirements by id, in the order of the pages."""
+    """Return all requirements by id: pages and prefixes in their own order, then by number."""
     found: dict[str, Requirement] = {}
     for path in sorted(data.specification().glob("*.md")):
         for match in _REQUIREMENT.finditer(path.read_text("utf-8")):
             facts = {fact["name"]: fact["value"] for fact in _FACT.finditer(match["facts"])}
             identity = match["id"]
-            assert identity not in found, f"{identity} stands twice in the specification"  # noqa: S101
+            assert identity not in found, f"{identity} stands twice in the specification"
             found[identity] = Requirement(
                 id=identity,
                 sentence=match["sentence"],
@@ -48,7 +45,8 @@ def requirements() -> Mapping[str, Requirement]:
                 report=facts.get("Report", ""),
                 page=path.name,
             )
-    return found
+    prefixes = list(dict.fromkeys(key[:3] for key in found))
+    return dict(sorted(found.items(), key=lambda item: (prefixes.index(item[0][:3]), item[0])))
 
 
 def requirements_digest(prefixes: tuple[str, ...]) -> Digest:

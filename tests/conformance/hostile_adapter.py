@@ -173,10 +173,7 @@ class Journal:
         contiguous = sequences == list(range(first, first + len(records)))
         if first < 1 or not records or not contiguous or len(ids) < len(records):
             return {"refused": "invalid_record"}
-        if (
-            len(records) > self.limits["max_batch_records"]
-            or size > self.limits["max_batch_bytes"]
-        ):
+        if len(records) > self.limits["max_batch_records"] or size > self.limits["max_batch_bytes"]:
             return {"refused": "too_large"}
         run = self.runs.setdefault(params["run_id"], {})
         known = [run.get(record["event_id"]) for record in records]
@@ -279,9 +276,7 @@ class Exchange:
 Answer = Callable[[Exchange], bytes]
 
 
-def serve(
-    answer: Answer = Exchange.honest, write: Callable[[bytes], None] = send
-) -> None:
+def serve(answer: Answer = Exchange.honest, write: Callable[[bytes], None] = send) -> None:
     """Serve until standard input ends or a ``shutdown`` has been answered."""
     journal = Journal()
     counts: Counter[str] = Counter()
@@ -397,10 +392,7 @@ def honest_longest_line(exchange: Exchange) -> bytes:
 @throughout
 def honest_key_order(exchange: Exchange) -> bytes:
     """Honest, with the members of replies in reverse order and spaces around them."""
-    members = [
-        b" %s\t: %s " % (line(key)[:-1], line(value)[:-1])
-        for key, value in reversed(exchange.reply.items())
-    ]
+    members = [b" %s\t: %s " % (line(key)[:-1], line(value)[:-1]) for key, value in reversed(exchange.reply.items())]
     return b" {" + b",".join(members) + b"}\t\n"
 
 
@@ -661,9 +653,7 @@ def append_not_found(exchange: Exchange) -> bytes:
 @middle("append")
 def bad_utf_8(exchange: Exchange) -> bytes:
     """Answers an append with a detail that is not UTF-8."""
-    return exchange.raw(
-        b'{"refused":"unavailable","detail":"\xc3\x28 \xff\xfe \xc0\x80"}'
-    )
+    return exchange.raw(b'{"refused":"unavailable","detail":"\xc3\x28 \xff\xfe \xc0\x80"}')
 
 
 @middle("append")
@@ -732,9 +722,7 @@ def infinity(exchange: Exchange) -> bytes:
 def huge_integer(exchange: Exchange) -> bytes:
     """Answers an append with an integer of 100,000 digits."""
     digits = b"9" * 100_000
-    return exchange.raw(
-        b'{"refused":"sequence_conflict","actual_next":' + digits + b"}"
-    )
+    return exchange.raw(b'{"refused":"sequence_conflict","actual_next":' + digits + b"}")
 
 
 @middle("append")

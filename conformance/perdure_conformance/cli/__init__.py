@@ -43,7 +43,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(INTERRUPTED)
-    except Exception as error:  # noqa: BLE001 - no traceback reaches a user
+    except Exception as error:
         if os.environ.get("PERDURE_DEBUG"):
             raise
         sys.stderr.write(

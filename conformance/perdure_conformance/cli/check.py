@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from perdure_conformance.cli.common import console, print_json, progress_console, target_or_exit, wrong_usage
-from perdure_conformance.journal.profile import PREFIXES, Judgement, judge
+from perdure_conformance.journal.profile import PREFIXES, Judgement, Options, judge
 from perdure_conformance.reports import failure, report, terminal
 from perdure_conformance.requirements import requirements
 from perdure_conformance.verdict import Depth
@@ -26,7 +26,7 @@ Examples:
 """
 
 
-def check(  # noqa: PLR0913 - the options of a command
+def check(  # noqa: PLR0913, PLR0917 - the options of a command
     profile: Annotated[str, typer.Argument(help="What to judge it as. So far: journal.")] = "journal",
     target: Annotated[
         str | None,
@@ -64,9 +64,8 @@ def check(  # noqa: PLR0913 - the options of a command
             task = tasks.setdefault(label, bar.add_task(label, total=total) if label not in tasks else None)
             bar.update(task, completed=done, total=total)  # type: ignore[arg-type]
 
-        judgement = judge(
-            implementation, depth=depth, seed=seed, timeout_s=timeout, only=selected, progress=tell
-        )
+        options = Options(depth, seed, timeout_s=timeout, only=selected)
+        judgement = judge(implementation, options, tell)
     folders = {name: failure.write(report_dir, finding) for name, finding in judgement.findings.items()}
     built = report.build(
         judgement,

@@ -99,5 +99,3 @@ def _not_claimed(median_ms: float, programs: dict[str, str | None]) -> list[str]
         lines.append("finding children that left the process group: there is no /proc")
     lines += [f"{use}: {name} is not found" for name, use in _PROGRAMS if programs[name] is None]
     return lines
-
-

@@ -8,9 +8,9 @@ from typing import Annotated, Final
 
 import msgspec
 import typer
-from perdure.journal import contract
 from rich.console import Console
 
+from perdure.journal import contract
 from perdure_conformance.cli.common import console, print_json, wrong_usage
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.profile import PREFIXES, checks_of
@@ -44,7 +44,9 @@ def explain(
     elif (requirement := requirements().get(word.upper())) is not None:
         _requirement(requirement, as_json=as_json)
     elif (meaning := _meanings().get(word)) is not None:
-        print_json({"word": word, "meaning": meaning}) if as_json else console().print(f"{word}\n  {meaning}", markup=False)
+        print_json({"word": word, "meaning": meaning}) if as_json else console().print(
+            f"{word}\n  {meaning}", markup=False
+        )
     else:
         known = [*requirements(), *_meanings()]
         close = difflib.get_close_matches(word, known, n=3) or difflib.get_close_matches(word.upper(), known, n=3)

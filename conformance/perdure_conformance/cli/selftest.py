@@ -26,10 +26,10 @@ Result = TypeVar("Result")
 
 def selftest(
     profiles: Annotated[list[str] | None, typer.Argument(help="journal, tool; all by default.")] = None,
-    full: Annotated[
+    full: Annotated[  # noqa: FBT002
         bool,
         typer.Option("--full", help="20 seeds at depth normal for what must pass, and what the machine finds alone."),
-    ] = False,  # noqa: FBT002
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="The seed of what is drawn.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, help="How many mutants are judged at once.")] = os.cpu_count() or 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON, and nothing else.")] = False,  # noqa: FBT002

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+
 from perdure.journal.contract import Envelope, Journal, JournalOpenError, LoadAnswer, Page, utf8_bytes
 from perdure.kernel.values import JsonObject, JsonValue
-
 from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
 from perdure_conformance.harness.factories import JournalFactory
@@ -67,5 +67,3 @@ def _fitting_a_line(answer: LoadAnswer, max_bytes: int) -> LoadAnswer:
         if budget < 0 and index > 0:
             return Page(answer.records[:index], end=False)
     return answer
-
-

@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Callable
 
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
-
 from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, Silence, Unsupported
 from perdure_conformance.harness.dispatch import Dispatcher
@@ -84,4 +83,4 @@ class LocalConnection:
 
 def _raised(method: str, error: BaseException) -> AdapterFault:
     text = "".join(traceback.format_exception(error))
-    return AdapterFault("error", f"{method} raised {type(error).__name__}: {ascii(str(error)[:300])}.", stderr=text)
+    return AdapterFault("error", f"{method} raised {type(error).__name__}: {str(error)[:300]!a}.", stderr=text)

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+
 from perdure.journal.contract import Limits
 from perdure.kernel.values import JsonObject
-
 from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, FaultKind, Silence
 from perdure_conformance.harness.transcript import Transcript
@@ -39,6 +39,7 @@ class ProcessConnection:
         self._marker = secrets.token_hex(16)
         self._requests = 0
         self._line_limit_bytes = messages.BYTES_BEFORE_INITIALIZE
+        self._unsent = memoryview(b"")
         self._received = bytearray()
         self._stderr = bytearray()
         try:
@@ -52,8 +53,8 @@ class ProcessConnection:
                 env={**os.environ, _MARKER: self._marker},
             )
         except (OSError, ValueError) as error:
-            raise AdapterFault("cannot_start", f"{ascii(command[0])} cannot be started: {error}.") from error
-        assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: PT018, S101
+            raise AdapterFault("cannot_start", f"{command[0]!a} cannot be started: {error}.") from error
+        assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: PT018
         self._stdin = self._process.stdin
         self._stdout = self._process.stdout
         self._stderr_pipe = self._process.stderr
@@ -112,43 +113,42 @@ class ProcessConnection:
         with contextlib.suppress(BlockingIOError):
             self._received += os.read(self._stdout.fileno(), _READ_BYTES)
         if self._received:
-            raise self._fault("unasked", f"It wrote {messages.quote(bytes(self._received))} although nothing was asked.")
+            raise self._fault(
+                "unasked", f"It wrote {messages.quote(bytes(self._received))} although nothing was asked."
+            )
 
     def _exchange(self, request: bytes, method: str) -> bytes:
         """Write the request and read one line, draining standard error, until the deadline."""
         deadline = time.monotonic() + self._timeout_s
-        unsent = memoryview(request)
+        self._unsent = memoryview(request)
         with selectors.DefaultSelector() as selector:
-            selector.register(self._stdin, selectors.EVENT_WRITE)
-            selector.register(self._stdout, selectors.EVENT_READ)
-            selector.register(self._stderr_pipe, selectors.EVENT_READ)
+            selector.register(self._stdin, selectors.EVENT_WRITE, lambda: self._send(selector))
+            selector.register(self._stdout, selectors.EVENT_READ, lambda: self._receive(method))
+            selector.register(self._stderr_pipe, selectors.EVENT_READ, lambda: self._hear(selector))
             if self._exit is not None:
-                selector.register(self._exit, selectors.EVENT_READ)
-            while True:
+                selector.register(self._exit, selectors.EVENT_READ, lambda: self._last_line(method))
+            while time.monotonic() < deadline:
                 for key, _ in selector.select(max(0.0, deadline - time.monotonic())):
-                    if key.fileobj is self._stdin:
-                        unsent = self._send(unsent)
-                        if not unsent:
-                            selector.unregister(self._stdin)
-                    elif key.fileobj is self._stdout:
-                        line = self._receive(method)
-                        if line is not None:
-                            return line
-                    elif key.fileobj is self._stderr_pipe:
-                        if not self._keep_stderr():
-                            selector.unregister(self._stderr_pipe)
-                    else:
-                        return self._last_line(method)
-                if time.monotonic() >= deadline:
-                    raise self._silence(method, unsent=len(unsent))
+                    line: bytes | None = key.data()
+                    if line is not None:
+                        return line
+        raise self._silence(method)
 
-    def _send(self, unsent: memoryview) -> memoryview:
+    def _send(self, selector: selectors.BaseSelector) -> None:
+        """Write what the pipe takes."""
         try:
-            return unsent[os.write(self._stdin.fileno(), unsent) :]
+            self._unsent = self._unsent[os.write(self._stdin.fileno(), self._unsent) :]
         except BlockingIOError:
-            return unsent
+            return
         except BrokenPipeError:
-            return unsent[len(unsent) :]  # Whoever closed its input may still have answered; reading will tell.
+            self._unsent = self._unsent[:0]  # Whoever closed its input may still have answered; reading will tell.
+        if not self._unsent:
+            selector.unregister(self._stdin)
+
+    def _hear(self, selector: selectors.BaseSelector) -> None:
+        """Drain standard error."""
+        if not self._keep_stderr():
+            selector.unregister(self._stderr_pipe)
 
     def _receive(self, method: str) -> bytes | None:
         """Read what is there; return the first line once it is whole."""
@@ -216,8 +216,8 @@ class ProcessConnection:
         how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
         return self._fault("exited", f"It {how}{half} while {method} was pending.")
 
-    def _silence(self, method: str, *, unsent: int) -> Exception:
-        if unsent:
+    def _silence(self, method: str) -> Exception:
+        if self._unsent:
             return self._fault("not_reading", f"It did not take the request {method} within {self._timeout_s:g} s.")
         if self._received:
             half = messages.quote(bytes(self._received))

@@ -9,9 +9,9 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
-from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
 from referencing import Registry, Resource
 
+from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
 from perdure_conformance import data
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
 from perdure_conformance.harness.messages import METHOD_NOT_FOUND, PROTOCOL, quote
@@ -24,7 +24,7 @@ _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to s
 def check_params(method: str, params: JsonObject) -> None:
     """Hold what the harness sends against its own schema; a difference is a fault of the suite."""
     problem = _first_problem(f"{method}#/$defs/params", params)
-    assert problem is None, f"the suite would send bad params of {method}: {problem}"  # noqa: S101
+    assert problem is None, f"the suite would send bad params of {method}: {problem}"
 
 
 def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:
@@ -66,10 +66,10 @@ def _wrong_id(method: str, found: str, wanted: str) -> AdapterFault:
 
 
 def _error(method: str, error: JsonValue) -> AdapterFault | Unsupported:
-    assert isinstance(error, dict)  # noqa: S101 - the reply schema says so
+    assert isinstance(error, dict)
     if error["code"] == METHOD_NOT_FOUND:
         return Unsupported(method)
-    sentence = f"{method} was answered with error {error['code']}: {ascii(str(error['message'])[:300])}."
+    sentence = f"{method} was answered with error {error['code']}: {str(error['message'])[:300]!a}."
     return AdapterFault("error", f"{sentence} A refusal is a result; an error is a fault.")
 
 

@@ -9,7 +9,6 @@ import sys
 from typing import BinaryIO
 
 from perdure.kernel.values import JsonObject, JsonValue, read_json
-
 from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import Unsupported
 from perdure_conformance.harness.dispatch import Dispatcher
@@ -21,7 +20,7 @@ def serve(factory: JournalFactory, requests: BinaryIO, replies: BinaryIO) -> Non
     dispatcher = Dispatcher(factory)
     for line in requests:
         request = read_json(line)
-        assert isinstance(request, dict)  # noqa: S101 - the harness sends nothing else
+        assert isinstance(request, dict)
         replies.write(messages.encode_line({"jsonrpc": "2.0", "id": request["id"], **_outcome(dispatcher, request)}))
         replies.flush()
         if request["method"] == "shutdown":
@@ -30,7 +29,7 @@ def serve(factory: JournalFactory, requests: BinaryIO, replies: BinaryIO) -> Non
 
 def _outcome(dispatcher: Dispatcher, request: JsonObject) -> dict[str, JsonValue]:
     method, params = str(request["method"]), request["params"]
-    assert isinstance(params, dict)  # noqa: S101
+    assert isinstance(params, dict)
     try:
         return {"result": dispatcher.dispatch(method, params)}
     except Unsupported:

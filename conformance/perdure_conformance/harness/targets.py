@@ -13,6 +13,7 @@ from perdure_conformance.harness.local import LocalConnection
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.transcript import Transcript
 
+
 class Target(Protocol):
     """Something that can be opened again and again."""
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
-from perdure.kernel.values import JsonValue
 
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target, find_target
@@ -41,8 +40,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Requirements that were switched off: known to be broken too, and not asked about."""
     failure: str
     """The requirement that is broken, or `fault:KIND` for a fault of the adapter."""
-    expected: JsonValue = None
-    actual: JsonValue = None
+    expected: object = None
+    """A JSON value, for people: what was expected at the first difference."""
+    actual: object = None
+    """A JSON value, for people: what came instead."""
 
     @property
     def size(self) -> int:
@@ -56,8 +57,8 @@ class Replay:
 
     failure: str | None
     """As in the case; None if nothing failed."""
-    expected: JsonValue
-    actual: JsonValue
+    expected: object
+    actual: object
     done: int
     """How many operations of the last play were done, the failing one included."""
     transcript: str
@@ -204,7 +205,9 @@ def _moved_up(operations: tuple[Operation, ...], gone: Sequence[Operation]) -> t
 def _simpler(operation: Operation) -> Iterator[tuple[Operation, Append | None]]:
     """Yield simpler forms of one operation, each with the append that is missing from it, if any."""
     if isinstance(operation, Load):
-        yield from ((msgspec.structs.replace(operation, limit=limit), None) for limit in (1, 2) if limit < operation.limit)
+        yield from (
+            (msgspec.structs.replace(operation, limit=limit), None) for limit in (1, 2) if limit < operation.limit
+        )
     if not isinstance(operation, Append):
         return
     size = len(operation.records) // 2

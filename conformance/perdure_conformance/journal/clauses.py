@@ -136,6 +136,12 @@ def full_batch_is_acknowledged(step: AppendStep) -> bool | None:
     return isinstance(step.answer, Acknowledged) if step.fills_limits and _is_new(step) else None
 
 
+@clause("JRN-008", AppendStep)
+def replay_left_nothing(step: AppendStep) -> bool | None:
+    """After a replay the run is as long as before."""
+    return not _finds_more(step) if "replay" in step.doubts and _is_new(step) else None
+
+
 @clause("JRN-015", AppendStep)
 def refused_batch_left_nothing(step: AppendStep) -> bool | None:
     """After a refused batch the run's next sequence is as it was, and its event ids are free."""
@@ -257,13 +263,13 @@ def _misjudges_length(step: AppendStep) -> bool:
 # Loads
 
 
-@clause("JRN-011", LoadStep)
-def runs_are_independent(step: LoadStep) -> bool | None:
-    """A run shows its own records; one without any is empty."""
-    if not (step.others_exist or step.run_is_empty) or not isinstance(step.answer, Page):
+@clause("JRN-008", LoadStep)
+def replay_is_stored_once(step: LoadStep) -> bool | None:
+    """No record is served a second time because it was sent a second time."""
+    if "replay" not in step.doubts or not isinstance(step.answer, Page):
         return None
-    strangers = step.of_other_runs.difference(step.rest)
-    return strangers.isdisjoint(step.answer.records) and (not step.run_is_empty or _is_right(step))
+    sequences = {record.event_id: record.sequence for record in step.rest}
+    return all(sequences.get(record.event_id, record.sequence) == record.sequence for record in step.answer.records)
 
 
 @clause("JRN-015", LoadStep)
@@ -282,6 +288,16 @@ def refused_record_is_not_there(step: LoadStep) -> bool | None:
     return (step.refused_alone | step.refused_in_batch).isdisjoint(step.answer.records)
 
 
+@clause("JRN-011", LoadStep)
+def runs_are_independent(step: LoadStep) -> bool | None:
+    """A run shows its own records; one without any is empty."""
+    if not (step.others_exist or step.run_is_empty) or not isinstance(step.answer, Page):
+        return None
+    strangers = step.of_other_runs.difference(step.rest)
+    is_empty = not step.answer.records and step.answer.end
+    return strangers.isdisjoint(step.answer.records) and (is_empty or not step.run_is_empty)
+
+
 @clause("JRN-002", LoadStep)
 def bodies_come_back_byte_for_byte(step: LoadStep) -> bool | None:
     """The same record has the same body."""
@@ -297,7 +313,7 @@ def bodies_come_back_byte_for_byte(step: LoadStep) -> bool | None:
 @clause("JRN-021", LoadStep)
 def pages_lead_to_the_end(step: LoadStep) -> bool | None:
     """A page is no longer than asked, moves on, and does not claim an end that is none."""
-    if not step.rest or not isinstance(step.answer, Page):
+    if not isinstance(step.answer, Page):
         return None
     length = len(step.answer.records)
     ends_early = step.answer.end and length == step.limit < step.due

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+
 from perdure.journal import contract
 from perdure.journal.contract import Description
 from perdure.kernel.values import JsonObject
-
 from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import Connection, Unsupported
 

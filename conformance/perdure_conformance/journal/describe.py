@@ -25,11 +25,17 @@ def sentence(operation: Operation) -> str:
     """Return one operation as a sentence."""
     match operation:
         case Append():
-            return f"append {_events(operation.records)} to run {operation.run} at {operation.expected_next}" + _under(operation)
+            return f"append {_events(operation.records)} to run {operation.run} at {operation.expected_next}" + _under(
+                operation
+            )
         case Load(run=run, from_sequence=start, limit=limit):
             return f"load run {run} from {start} in pages of {limit}" + _on(operation.handle)
+        case SaveSnapshot(run=run, sequence=sequence, text=text, body_bytes=size) if size:
+            return f"save a snapshot of run {run} at {sequence}, text {ascii(text)}, {size} bytes" + _on(
+                operation.handle
+            )
         case SaveSnapshot(run=run, sequence=sequence, text=text):
-            return f"save a snapshot of run {run} at {sequence}, text {ascii(text)}" + _on(operation.handle)
+            return f"save a snapshot of run {run} at {sequence}, text {text!a}" + _on(operation.handle)
         case LoadSnapshot(run=run):
             return f"load the snapshot of run {run}" + _on(operation.handle)
         case Acquire(run=run, owner=owner, ttl_ms=ttl_ms, now_ms=now_ms):
@@ -56,10 +62,10 @@ def _events(records: tuple[RecordSpec, ...]) -> str:
 
 def _event(record: RecordSpec) -> str:
     oddities = [
-        f"text {ascii(record.text)}" if record.text else "",
+        f"text {record.text!a}" if record.text else "",
         f"{record.body_bytes} bytes" if record.body_bytes else "",
         f"sequence {record.sequence}" if record.sequence is not None else "",
-        f"event id {ascii(record.event_id)}" if record.event_id is not None else "",
+        f"event id {record.event_id!a}" if record.event_id is not None else "",
         "empty body" if record.empty_body else "",
         "awkward members" if record.awkward else "",
     ]

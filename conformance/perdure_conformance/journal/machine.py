@@ -115,9 +115,7 @@ class JournalMachine(RuleBasedStateMachine):
     @rule(run=RUNS, handle=HANDLES, texts=st.lists(TEXTS, min_size=1, max_size=3))
     def append_in_place(self, run: int, handle: int, texts: list[str]) -> None:
         """Append new events at the end."""
-        self._append(
-            Append(run=run, expected_next=self._next(run), records=self._fresh(texts), handle=handle)
-        )
+        self._append(Append(run=run, expected_next=self._next(run), records=self._fresh(texts), handle=handle))
 
     @rule(run=RUNS, handle=HANDLES)
     def append_and_load(self, run: int, handle: int) -> None:
@@ -147,9 +145,7 @@ class JournalMachine(RuleBasedStateMachine):
         batch = self._stored_batch(which)
         if batch is None:
             return
-        self._append(
-            Append(run=batch.run, expected_next=batch.expected_next, records=batch.records, handle=handle)
-        )
+        self._append(Append(run=batch.run, expected_next=batch.expected_next, records=batch.records, handle=handle))
 
     @rule(which=WHICH, handle=HANDLES, text=TEXTS, in_place=st.booleans())
     def known_id_other_bytes(self, which: int, handle: int, text: str, *, in_place: bool) -> None:
@@ -169,9 +165,7 @@ class JournalMachine(RuleBasedStateMachine):
             return
         known, new = RecordSpec(event=batch.records[-1].event), self._fresh([""])[0]
         records = (known, new) if known_first else (new, known)
-        self._append(
-            Append(run=batch.run, expected_next=self._next(batch.run), records=records, handle=handle)
-        )
+        self._append(Append(run=batch.run, expected_next=self._next(batch.run), records=records, handle=handle))
 
     @rule(which=WHICH, run=RUNS, handle=HANDLES)
     def event_of_another_run(self, which: int, run: int, handle: int) -> None:
@@ -232,9 +226,7 @@ class JournalMachine(RuleBasedStateMachine):
     @rule(run=RUNS, handle=HANDLES, owner=HANDLES, ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 4))
     def acquire(self, run: int, handle: int, owner: int, ttl_ms: int, skew_ms: int) -> None:
         """Ask for a lease, by the clock of one of two workers."""
-        self._do(
-            Acquire(run=run, ttl_ms=ttl_ms, now_ms=self._tick(owner, skew_ms), owner=owner, handle=handle)
-        )
+        self._do(Acquire(run=run, ttl_ms=ttl_ms, now_ms=self._tick(owner, skew_ms), owner=owner, handle=handle))
 
     @precondition(lambda self: self.abilities.judges_leases)
     @rule(run=RUNS, handle=HANDLES, grant=st.integers(0, 3), ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 4))
@@ -253,9 +245,7 @@ class JournalMachine(RuleBasedStateMachine):
     def append_under_epoch(self, run: int, handle: int, grant: int) -> None:
         """Append under the epoch of one of the run's grants, current or former."""
         records = self._fresh([""])
-        self._append(
-            Append(run=run, expected_next=self._next(run), records=records, grant=grant, handle=handle)
-        )
+        self._append(Append(run=run, expected_next=self._next(run), records=records, grant=grant, handle=handle))
 
     def teardown(self) -> None:
         """Read all that was stored; leave the implementation open for the next play."""
@@ -294,7 +284,7 @@ def run_machine(
     abilities: Abilities,
     random_seed: int,
 ) -> None:
-    """Play drawn sequences until one fails, then smaller ones; each stop is told to `on_stop`, the smallest among them."""
+    """Play drawn sequences until one fails, then smaller ones. Each stop is told to `on_stop`, the smallest too."""
     plays_left = [effort.plays_to_shrink]  # After the first failure.
     failed: list[Violation] = []
 

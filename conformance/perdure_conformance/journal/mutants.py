@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+
 from perdure.journal.contract import (
+    Acknowledged,
     AcquireAnswer,
     AppendAnswer,
-    Acknowledged,
     Capabilities,
     Description,
     Done,
@@ -41,7 +42,6 @@ from perdure.journal.memory import MemoryJournal
 from perdure.journal.reference import Lease
 from perdure.journal.sqlite import SqliteJournal
 from perdure.kernel.identity import EventId, OwnerId, RunId
-
 from perdure_conformance.journal.registry import MUTANTS, mutant
 
 __all__ = ["MUTANTS"]
@@ -80,7 +80,23 @@ class AcknowledgesInReverse(_Memory):
         return Acknowledged(answer.acknowledged[::-1]) if isinstance(answer, Acknowledged) else answer
 
 
-@mutant("JRN-003", overlaps=("JRN-001", "JRN-005", "JRN-008", "JRN-009", "JRN-012", "JRN-013", "JRN-016", "JRN-018", "JRN-020", "JRN-021", "JRN-023",), report="Eventuous/eventuous#582")
+@mutant(
+    "JRN-003",
+    overlaps=(
+        "JRN-001",
+        "JRN-005",
+        "JRN-008",
+        "JRN-009",
+        "JRN-012",
+        "JRN-013",
+        "JRN-016",
+        "JRN-018",
+        "JRN-020",
+        "JRN-021",
+        "JRN-023",
+    ),
+    report="Eventuous/eventuous#582",
+)
 class DropsTheLastOfABatch(_Memory):
     """Stores a batch without its last record, and acknowledges them all."""
 
@@ -214,7 +230,19 @@ class IsFullTooEarly(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
-@mutant("JRN-015", overlaps=("JRN-001", "JRN-003", "JRN-005", "JRN-007", "JRN-011", "JRN-012", "JRN-013", "JRN-023",))
+@mutant(
+    "JRN-015",
+    overlaps=(
+        "JRN-001",
+        "JRN-003",
+        "JRN-005",
+        "JRN-007",
+        "JRN-011",
+        "JRN-012",
+        "JRN-013",
+        "JRN-023",
+    ),
+)
 class StoresUntilTheFirstBadOne(_Memory):
     """Stores the records of a batch one by one and stops at the first that is refused."""
 
@@ -286,7 +314,13 @@ class LosesTheHeadOfLongBodies(_ChangesBodies):
 # Replays and identities
 
 
-@mutant("JRN-008", overlaps=("JRN-013", "JRN-023",))
+@mutant(
+    "JRN-008",
+    overlaps=(
+        "JRN-013",
+        "JRN-023",
+    ),
+)
 class RefusesReplays(_Memory):
     """Treats records that are sent again like any other that are out of place."""
 
@@ -353,7 +387,14 @@ class KnowsIdsOfAllRuns(_Memory):
         return answer
 
 
-@mutant("JRN-023", overlaps=("JRN-008", "JRN-009",), report="yvgude/lean-ctx#863")
+@mutant(
+    "JRN-023",
+    overlaps=(
+        "JRN-008",
+        "JRN-009",
+    ),
+    report="yvgude/lean-ctx#863",
+)
 class ForgetsIdsOnReopen(_Memory):
     """Knows event ids in memory alone: after a reopen, replays and conflicts look new."""
 
@@ -435,7 +476,16 @@ class SortsAsText(_Memory):
 # Reopening, crashing, sharing
 
 
-@mutant("JRN-016", overlaps=("JRN-006", "JRN-008", "JRN-018", "JRN-020", "JRN-023",))
+@mutant(
+    "JRN-016",
+    overlaps=(
+        "JRN-006",
+        "JRN-008",
+        "JRN-018",
+        "JRN-020",
+        "JRN-023",
+    ),
+)
 class LosesTheTailOnClose(_Memory):
     """Closes without writing the last record of each run that was used."""
 
@@ -457,7 +507,14 @@ class LosesTheTailOnClose(_Memory):
             self._state.put_lease(run_id, lease)
 
 
-@mutant("JRN-017", overlaps=("JRN-006", "JRN-023", "LSE-001",))
+@mutant(
+    "JRN-017",
+    overlaps=(
+        "JRN-006",
+        "JRN-023",
+        "LSE-001",
+    ),
+)
 class CommitsOnClose(SqliteJournal):
     """Acknowledges inside a transaction that it commits when it is closed: kill −9 takes all of it."""
 
@@ -597,7 +654,15 @@ class RefusesTheCurrentEpoch(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
-@mutant("JRN-025", overlaps=("JRN-001", "JRN-008", "JRN-009", "JRN-013",))
+@mutant(
+    "JRN-025",
+    overlaps=(
+        "JRN-001",
+        "JRN-008",
+        "JRN-009",
+        "JRN-013",
+    ),
+)
 class FencesAllRuns(_Memory):
     """Keeps one highest epoch for all runs."""
 
@@ -735,7 +800,20 @@ class LastsForSeconds(_Memory):
 # Those that answer without thinking
 
 
-@mutant("JRN-004", overlaps=("JRN-003", "JRN-006", "JRN-009", "JRN-012", "JRN-013", "JRN-016", "JRN-018", "JRN-023", "JRN-024",))
+@mutant(
+    "JRN-004",
+    overlaps=(
+        "JRN-003",
+        "JRN-006",
+        "JRN-009",
+        "JRN-012",
+        "JRN-013",
+        "JRN-016",
+        "JRN-018",
+        "JRN-023",
+        "JRN-024",
+    ),
+)
 class AcceptsEverything(_Memory):
     """Acknowledges whatever it is sent, and stores what it can."""
 
@@ -745,7 +823,14 @@ class AcceptsEverything(_Memory):
         return acknowledge(records)
 
 
-@mutant("JRN-001", overlaps=("JRN-004", "JRN-014", "JRN-024",))
+@mutant(
+    "JRN-001",
+    overlaps=(
+        "JRN-004",
+        "JRN-014",
+        "JRN-024",
+    ),
+)
 class RefusesEverything(_Memory):
     """Refuses whatever it is sent: it loses nothing, for it has nothing."""
 

@@ -12,10 +12,11 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+
 from perdure.journal.contract import Envelope
 from perdure.journal.records import seal
 from perdure.kernel.identity import EventId, OwnerId, RunId
-from perdure.kernel.values import JsonObject
+from perdure.kernel.values import JsonObject, canonical_json
 
 Number = Annotated[int, Meta(ge=0, le=10_000)]
 Position = Annotated[int, Meta(ge=1, le=2**53 - 1)]
@@ -68,6 +69,8 @@ class SaveSnapshot(_Operation, frozen=True, tag="save_snapshot"):
     run: Number
     sequence: Position
     text: Annotated[str, Meta(max_length=4096)]
+    body_bytes: Annotated[int, Meta(ge=0, le=2**20)] = 0
+    """Pad the body to this many bytes."""
     handle: Number = 0
 
 
@@ -151,6 +154,13 @@ class Identities:
     def envelopes(self, operation: Append) -> tuple[Envelope, ...]:
         """Build the records of an append."""
         return tuple(self._envelope(operation, index) for index in range(len(operation.records)))
+
+    def snapshot_body(self, operation: SaveSnapshot) -> str:
+        """Build the body of a snapshot: canonical JSON that only its bytes keep."""
+        state: JsonObject = {"run_id": self.run_id(operation.run), "sequence": operation.sequence, **_AWKWARD}
+        body = canonical_json({**state, "text": operation.text}).decode()
+        missing = operation.body_bytes - len(body.encode())
+        return canonical_json({**state, "text": operation.text + "x" * max(0, missing)}).decode()
 
     def _envelope(self, operation: Append, index: int) -> Envelope:
         spec = operation.records[index]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+
 from perdure.journal.contract import (
     Acknowledged,
     Description,
@@ -26,7 +27,6 @@ from perdure.journal.contract import (
 )
 from perdure.kernel.identity import RunId
 from perdure.kernel.values import JsonObject, JsonValue
-
 from perdure_conformance.harness.connection import AdapterFault, Connection, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
@@ -106,7 +106,7 @@ class Site:
     def describe(self) -> Description:
         """Return what the implementation says of itself."""
         self.client(0)
-        assert self._description is not None  # noqa: S101 - client() has just asked
+        assert self._description is not None
         return self._description
 
     def client(self, handle: int) -> JournalClient:
@@ -153,9 +153,7 @@ class Site:
         self.transcript.event(f"open handle {handle}")
         client = JournalClient(self.target.open(self._timeout_s, self.transcript))
         try:
-            description = client.initialize(self._state_dir)
-            if self._description is not None and description != self._description:
-                raise AdapterFault("wrong_reply", "A second initialize gave another description than the first.")
+            self._describes_itself_as(client.initialize(self._state_dir))
         except Silence as error:
             client.connection.kill()
             self._keep_stderr(client.connection)
@@ -163,8 +161,12 @@ class Site:
         except BaseException:
             client.connection.kill()
             raise
-        self._description = description
         return client
+
+    def _describes_itself_as(self, description: Description) -> None:
+        if self._description is not None and description != self._description:
+            raise AdapterFault("wrong_reply", "A second initialize gave another description than the first.")
+        self._description = description
 
     def _keep_stderr(self, connection: Connection) -> None:
         text = connection.stderr()
@@ -244,7 +246,7 @@ class Play:
         }
         answer = self._ask(operation.handle, "append", params, stored=lambda: self._is_stored(operation, records))
         step = self.world.append_step(operation, run_id, records, answer)
-        assert step is not None  # noqa: S101 - it was not left open above
+        assert step is not None
         self._judge(step)
         self.world.appended(run_id, step)
         if isinstance(answer, Acknowledged):
@@ -259,7 +261,7 @@ class Play:
             params: JsonObject = {"run_id": run_id, "from_sequence": position, "limit": operation.limit}
             answer = self._ask(operation.handle, "load", params)
             self._judge(self.world.load_step(run_id, operation.handle, position, operation.limit, answer))
-            assert isinstance(answer, Page)  # noqa: S101 - anything else breaks JRN-003
+            assert isinstance(answer, Page)
             position += len(answer.records)
             if answer.end:
                 break
@@ -290,7 +292,7 @@ class Play:
             answer = self._ask(operation.handle, "load_snapshot", {"run_id": run_id})
             self._judge(self.world.load_snapshot_step(run_id, operation.handle, answer))
             return
-        snapshot = Snapshot(operation.sequence, _snapshot_body(operation, run_id))
+        snapshot = Snapshot(operation.sequence, self._ids.snapshot_body(operation))
         params: JsonObject = {"run_id": run_id, "sequence": snapshot.sequence, "body": snapshot.body}
         answer = self._ask(operation.handle, "save_snapshot", params)
         self._judge(SaveSnapshotStep(answer))
@@ -334,16 +336,27 @@ class Play:
             do(operation)
         else:
             method = _METHODS[type(operation)]
-            self._judge(UnclaimedStep(method, self._ask(operation.handle, method, self._params(operation))))
+            self._judge(UnclaimedStep(method, self._ask_unclaimed(operation.handle, method, self._params(operation))))
         return True
+
+    def _ask_unclaimed(self, handle: int, method: str, params: JsonObject) -> Answer:
+        """Send once: to what is not claimed there is one right answer, whatever else comes."""
+        try:
+            return self._site.client(handle).ask(method, params)
+        except AdapterFault as fault:
+            if fault.kind not in {"wrong_reply", "error"}:
+                raise
+            self._site.kill(handle)
+            return Unavailable(detail=fault.sentence)
+        except Silence as silence:
+            self._restart(handle, silence)
+            return Unavailable(detail=f"{silence}")
 
     def _was_granted(self, operation: Append | Renew | Release) -> bool:
         grant = operation.grant
         return grant is not None and grant < self.world.grants(self.run_id(operation.run))
 
-    def _ask(
-        self, handle: int, method: str, params: JsonObject, stored: Callable[[], bool] | None = None
-    ) -> Answer:
+    def _ask(self, handle: int, method: str, params: JsonObject, stored: Callable[[], bool] | None = None) -> Answer:
         """Send until there is a definite answer: an unknown operation is sent again, the same."""
         last: Answer | None = None
         unknown = False
@@ -361,6 +374,8 @@ class Play:
                     raise PlayEnded  # The lease that is out may be the one of the call whose answer was lost.
                 return last
             unknown = unknown or isinstance(last, Unavailable)
+        if method == "append" and isinstance(last, NotStored) and not unknown:
+            return last
         if method == "append" and not self._tally.acknowledged_once:
             raise Violation("JRN-001", "an acknowledgement, sooner or later", msgspec.to_builtins(last))
         raise Inconclusive(f"{method} was answered {msgspec.to_builtins(last)} again and again")
@@ -393,7 +408,7 @@ class Play:
         run_id = self.run_id(operation.run)
         match operation:
             case SaveSnapshot(sequence=sequence):
-                return {"run_id": run_id, "sequence": sequence, "body": _snapshot_body(operation, run_id)}
+                return {"run_id": run_id, "sequence": sequence, "body": self._ids.snapshot_body(operation)}
             case LoadSnapshot():
                 return {"run_id": run_id}
             case Acquire(owner=owner, ttl_ms=ttl_ms, now_ms=now_ms):
@@ -431,10 +446,6 @@ _METHODS: dict[type, str] = {
     Renew: "renew",
     Release: "release",
 }
-
-
-def _snapshot_body(operation: SaveSnapshot, run_id: RunId) -> str:
-    return msgspec.json.encode({"run_id": run_id, "sequence": operation.sequence, "text": operation.text}).decode()
 
 
 def _acknowledged(params: JsonObject) -> Acknowledged:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
 import msgspec
-from perdure.journal.contract import Capabilities, Description
 
+from perdure.journal.contract import Capabilities, Description
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.cases import Case, PlayOf, failure_of, replay, shrink
@@ -40,9 +40,9 @@ class Plan:
 
     def without_shrinking(self) -> Plan:
         """Return the plan that takes each failing case as it is."""
-        return Plan(
-            self.rounds, replace(self.machine, plays_to_shrink=0), replace(self.machine_as_process, plays_to_shrink=0), 0
-        )
+        at_once = replace(self.machine, plays_to_shrink=0)
+        at_once_as_process = replace(self.machine_as_process, plays_to_shrink=0)
+        return Plan(self.rounds, at_once, at_once_as_process, attempts_to_shrink=0)
 
 
 PLANS: Final[dict[Depth, Plan]] = {
@@ -95,30 +95,46 @@ def checks_of(requirement: str) -> list[str]:
     return [script.name for script in ALL_SCRIPTS if requirement in script.reaches] + [MACHINE]
 
 
-def judge(
-    target: Target,
-    *,
-    depth: Depth,
-    seed: int,
-    timeout_s: float,
-    only: frozenset[str] = frozenset(),
-    off: frozenset[str] = frozenset(),
-    parts: frozenset[Part] = frozenset({"scripts", "machine"}),
-    smaller: bool = True,
-    rules: Rules = RULES,
-    progress: Progress = lambda label, done, total: None,  # noqa: ARG005
-) -> Judgement:
-    """Judge an implementation. An adapter fault ends it, and is in the judgement.
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to judge."""
 
-    `smaller` says whether failing cases are shrunk.
-    """
-    plan = PLANS[depth] if smaller else PLANS[depth].without_shrinking()
-    court = _Court(target, plan, seed, timeout_s, off | _all_but(only), rules, progress)
+    depth: Depth
+    seed: int = 1
+    timeout_s: float = 10.0
+    only: frozenset[str] = frozenset()
+    """Requirements to judge alone; all if empty."""
+    off: frozenset[str] = frozenset()
+    """Requirements that are not asked about: a play that breaks one of them ends, and says nothing."""
+    parts: frozenset[Part] = frozenset({"scripts", "machine"})
+    smaller: bool = True
+    """Whether failing cases are shrunk."""
+    rules: Rules = RULES
+
+    @property
+    def plan(self) -> Plan:
+        """How much is tried."""
+        return PLANS[self.depth] if self.smaller else PLANS[self.depth].without_shrinking()
+
+    @property
+    def switched_off(self) -> frozenset[str]:
+        """All that is not asked about."""
+        return self.off | (frozenset(requirements()) - self.only if self.only else frozenset())
+
+
+def _say_nothing(label: str, done: int, total: int) -> None:
+    """Keep progress to oneself."""
+
+
+def judge(target: Target, options: Options, progress: Progress = _say_nothing) -> Judgement:
+    """Judge an implementation. An adapter fault ends it, and is in the judgement."""
+    court = _Court(target, options, progress)
+    only = options.only
     try:
         court.describe()
-        if "scripts" in parts:
+        if "scripts" in options.parts:
             court.play_scripts([script for script in ALL_SCRIPTS if not only or only & set(script.reaches)])
-        if "machine" in parts:
+        if "machine" in options.parts:
             court.run_machines()
     except AdapterFault as fault:
         court.judgement.fault = fault
@@ -127,30 +143,15 @@ def judge(
     return court.judgement
 
 
-def _all_but(only: frozenset[str]) -> frozenset[str]:
-    return frozenset(requirements()) - only if only else frozenset()
-
-
 class _Court:
     """One judgement under way."""
 
-    def __init__(  # noqa: PLR0913 - what a judgement depends on
-        self,
-        target: Target,
-        plan: Plan,
-        seed: int,
-        timeout_s: float,
-        off: frozenset[str],
-        rules: Rules,
-        progress: Progress,
-    ) -> None:
+    def __init__(self, target: Target, options: Options, progress: Progress) -> None:
         self.judgement = Judgement()
         self._target = target
-        self._plan = plan
-        self._seed = seed
-        self._timeout_s = timeout_s
-        self._off = off
-        self._rules = rules
+        self._options = options
+        self._plan = options.plan
+        self._off = options.switched_off
         self._progress = progress
         self._started = time.monotonic()
         self._plays = 0
@@ -209,10 +210,12 @@ class _Court:
         as_process = in_own_process or self._target.is_process
         effort = self._plan.machine_as_process if in_own_process else self._plan.machine
         if as_process and not in_own_process:
-            effort = Effort(effort.examples, effort.steps, self._plan.machine_as_process.restarts, effort.plays_to_shrink)
+            effort = Effort(
+                effort.examples, effort.steps, self._plan.machine_as_process.restarts, effort.plays_to_shrink
+            )
         for round_ in range(self._plan.rounds):
             self._progress(name, round_, self._plan.rounds)
-            if not self._machine_round(name, effort, self._seed + round_, in_own_process=in_own_process):
+            if not self._machine_round(name, effort, self._options.seed + round_, in_own_process=in_own_process):
                 break
         self._progress(name, self._plan.rounds, self._plan.rounds)
         self.judgement.durations_s[name] = time.monotonic() - began
@@ -258,14 +261,12 @@ class _Court:
     def _begin(self, *, in_own_process: bool, off: frozenset[str] | None = None) -> Play:
         site = self._site(in_own_process=in_own_process)
         self._plays += 1
-        identities = Identities(self._seed, self._plays)
-        play = Play(site, identities, self.judgement.tally, self._rules, self._off if off is None else off)
+        identities = Identities(self._options.seed, self._plays)
+        play = Play(site, identities, self.judgement.tally, self._options.rules, self._off if off is None else off)
         self._history[in_own_process].append((self._plays, play))
         return play
 
-    def _found(
-        self, stop: Violation | AdapterFault, play: Play | None, found_by: str, *, in_own_process: bool
-    ) -> None:
+    def _found(self, stop: Violation | AdapterFault, play: Play | None, found_by: str, *, in_own_process: bool) -> None:
         if failure_of(stop) not in self.judgement.findings:
             operations = tuple(play.operations) if play is not None else ()
             self._add(stop, PlayOf(self._plays, operations), found_by, self._off, in_own_process=in_own_process)
@@ -284,8 +285,8 @@ class _Court:
         alone = Case(
             target=self._target.words(),
             in_own_process=in_own_process,
-            timeout_s=self._timeout_s,
-            seed=self._seed,
+            timeout_s=self._options.timeout_s,
+            seed=self._options.seed,
             plays=(play,),
             off=tuple(sorted(off)),
             failure=failure_of(stop),
@@ -294,7 +295,7 @@ class _Court:
         )
         target = self._target.as_process() if in_own_process else self._target
         case, reproduced = self._confirmed(alone, target, is_silence=alone.failure == "fault:silence")
-        again = replay(case, target, self._rules) if reproduced else None
+        again = replay(case, target, self._options.rules) if reproduced else None
         if again is not None:
             last = PlayOf(case.plays[-1].number, case.plays[-1].operations[: again.done])
             case = msgspec.structs.replace(
@@ -317,8 +318,8 @@ class _Court:
             return alone, False
         with_history = self._with_history(alone)
         for candidate in (alone, with_history) if with_history.plays != alone.plays else (alone,):
-            if replay(candidate, target, self._rules).failure == alone.failure:
-                return shrink(candidate, target, self._rules, attempts=self._attempts(target)), True
+            if replay(candidate, target, self._options.rules).failure == alone.failure:
+                return shrink(candidate, target, self._options.rules, attempts=self._attempts(target)), True
         return alone, False
 
     def _attempts(self, target: Target) -> int:
@@ -337,11 +338,11 @@ class _Court:
     def _site(self, *, in_own_process: bool) -> Site:
         if in_own_process not in self._sites:
             target = self._target.as_process() if in_own_process else self._target
-            self._sites[in_own_process] = Site(target, self._timeout_s)
+            self._sites[in_own_process] = Site(target, self._options.timeout_s)
         return self._sites[in_own_process]
 
     def _claims(self) -> Capabilities:
-        assert self.judgement.description is not None  # noqa: S101 - describe() came first
+        assert self.judgement.description is not None
         return self.judgement.description.capabilities
 
     def _can_be_alone(self) -> bool:
@@ -354,4 +355,3 @@ def claimed_requirements(claims: Capabilities, *, in_process: bool) -> Iterator[
     for requirement in requirements().values():
         if requirement.id.startswith(PREFIXES) and is_claimed(requirement, claims, in_process=in_process):
             yield requirement
-

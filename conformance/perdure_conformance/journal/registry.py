@@ -56,15 +56,11 @@ MUTANTS: dict[str, Mutant] = {}
 TWINS: dict[str, Twin] = {}
 
 
-def mutant(
-    breaks: str, *, overlaps: tuple[str, ...] = (), report: str = ""
-) -> Callable[[Factory], Factory]:
+def mutant(breaks: str, *, overlaps: tuple[str, ...] = (), report: str = "") -> Callable[[Factory], Factory]:
     """Register a journal that breaks a requirement; the first line of its docstring says how."""
 
     def register(factory: Factory) -> Factory:
-        MUTANTS[factory.__name__] = Mutant(
-            factory, factory.__name__, breaks, overlaps, report, _first_line(factory)
-        )
+        MUTANTS[factory.__name__] = Mutant(factory, factory.__name__, breaks, overlaps, report, _first_line(factory))
         return factory
 
     return register

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from perdure.journal.contract import Capabilities
-
 from perdure_conformance import verdict
 from perdure_conformance.journal.clauses import CLAUSES, Clause
 from perdure_conformance.requirements import Requirement

@@ -66,9 +66,7 @@ def event(number: int, text: str = "", body_bytes: int = 0) -> RecordSpec:
     return RecordSpec(event=number, text=text, body_bytes=body_bytes)
 
 
-def append(
-    at: int, *events: int | RecordSpec, run: int = 0, grant: int | None = None, handle: int = 0
-) -> Append:
+def append(at: int, *events: int | RecordSpec, run: int = 0, grant: int | None = None, handle: int = 0) -> Append:
     """Return an append of these events at a position."""
     records = tuple(event(item) if isinstance(item, int) else item for item in events)
     return Append(run=run, expected_next=at, records=records, grant=grant, handle=handle)
@@ -128,7 +126,9 @@ SCRIPTS: tuple[Script, ...] = (
     Script("a new run does not start at 2", ("JRN-004", "JRN-005"), (append(2, 1), append(1, 1))),
     Script("1 is not anywhere", ("JRN-006", "JRN-005"), (append(1, 1), append(1, 2), append(2, 2), append(1, 3))),
     Script("a refused append leaves nothing", ("JRN-007",), (append(1, 1), append(3, 2), load(), append(2, 2), load())),
-    Script("the loser of a race leaves nothing", ("JRN-007",), (append(1, 1), append(1, 2), load(), append(2, 2), load())),
+    Script(
+        "the loser of a race leaves nothing", ("JRN-007",), (append(1, 1), append(1, 2), load(), append(2, 2), load())
+    ),
     Script("an exact replay at the end", ("JRN-008",), (append(1, 1), append(1, 1), load(), append(2, 2))),
     Script(
         "an exact replay after the run has grown",
@@ -145,9 +145,30 @@ SCRIPTS: tuple[Script, ...] = (
         ("JRN-008", "JRN-009"),
         (*(append(at, at) for at in range(1, 41)), append(1, 1), append(2, event(1)), load(limit=7)),
     ),
-    Script("the same id with other bytes", ("JRN-009",), (append(1, 1), append(1, event(1, "other")), load(), append(2, 2))),
+    Script(
+        "the same id with other bytes", ("JRN-009",), (append(1, 1), append(1, event(1, "other")), load(), append(2, 2))
+    ),
     Script("the same id at the right position", ("JRN-009",), (append(1, 1), append(2, 1), load(), append(2, 2))),
-    Script("a batch that is partly stored", ("JRN-009",), (append(1, 1), append(2, 2, 1), append(2, 1, 2), load(), append(2, 2, 3))),
+    Script(
+        "the same id with other bytes, equally many",
+        ("JRN-009",),
+        (append(1, event(1, "aaaa")), append(1, event(1, "bbbb")), load(), append(2, 2)),
+    ),
+    Script(
+        "a replay that differs in its last record",
+        ("JRN-009", "JRN-008"),
+        (append(1, 1, 2), append(1, event(1), event(2, "other")), append(1, 1, 2), load(), append(3, 3)),
+    ),
+    Script(
+        "a replay with a new record behind it",
+        ("JRN-009",),
+        (append(1, 1, 2), append(1, 1, 2, 3), load(), append(3, 3), load()),
+    ),
+    Script(
+        "a batch that is partly stored",
+        ("JRN-009",),
+        (append(1, 1), append(2, 2, 1), append(2, 1, 2), load(), append(2, 2, 3)),
+    ),
     Script("the same event in two runs", ("JRN-010",), (append(1, 1), append(1, 1, run=1), load(), load(run=1))),
     Script(
         "two runs side by side",
@@ -162,6 +183,8 @@ SCRIPTS: tuple[Script, ...] = (
             append(1, RecordSpec(event=1, sequence=2)),
             append(1, event(1), RecordSpec(event=2, sequence=3)),
             append(1, event(1), RecordSpec(event=2, sequence=1)),
+            append(1, event(1), RecordSpec(event=2, sequence=9), event(3)),
+            append(1, event(1), RecordSpec(event=2, sequence=3), RecordSpec(event=3, sequence=2), event(4)),
             append(1, event(1), event(2)),
             load(),
         ),
@@ -173,32 +196,178 @@ SCRIPTS: tuple[Script, ...] = (
     ),
     Script("an event id twice in a batch", ("JRN-012",), (append(1, 1, 1), append(1, 1, 2), load())),
     Script("an empty body", ("JRN-012",), (append(1, RecordSpec(event=1, empty_body=True)), append(1, 1), load())),
-    Script("malformed in the middle of a batch", ("JRN-012", "JRN-015"), (append(1, event(1), RecordSpec(event=2, empty_body=True)), load(), append(1, 1, 2))),
-    Script("malformed and out of place", ("JRN-013",), (append(1, 1), append(3, RecordSpec(event=2, empty_body=True)), append(2, 2))),
-    Script("malformed and a known id", ("JRN-013",), (append(1, 1), append(2, event(2), RecordSpec(event=1, sequence=9)), append(2, 2))),
-    Script("a known id and out of place", ("JRN-013",), (append(1, 1), append(5, 1), append(1, event(1, "other")), append(2, 2))),
+    Script(
+        "malformed in the middle of a batch",
+        ("JRN-012", "JRN-015"),
+        (append(1, event(1), RecordSpec(event=2, empty_body=True)), load(), append(1, 1, 2)),
+    ),
+    Script(
+        "malformed and out of place",
+        ("JRN-013",),
+        (append(1, 1), append(3, RecordSpec(event=2, empty_body=True)), append(2, 2)),
+    ),
+    Script(
+        "malformed and a known id",
+        ("JRN-013",),
+        (append(1, 1), append(2, event(2), RecordSpec(event=1, sequence=9)), append(2, 2)),
+    ),
+    Script(
+        "a known id and out of place",
+        ("JRN-013",),
+        (append(1, 1), append(5, 1), append(1, event(1, "other")), append(2, 2)),
+    ),
     Script("a thousand records", ("JRN-014",), (append(1, *range(1, 1_001)), load(limit=300))),
     Script("a mebibyte in one record", ("JRN-014",), (append(1, event(1, body_bytes=2**20)), append(2, 2), load())),
-    Script("a batch refused for its last record", ("JRN-015",), (append(1, 1), append(2, 2, 3, 1), load(), append(2, 2, 3), load())),
-    Script("a batch refused for its first record", ("JRN-015",), (append(1, 1), append(2, 1, 2, 3), load(), append(2, 2, 3), load())),
-    Script("reopen and go on", ("JRN-016",), (append(1, 1), append(2, 2, 3), Reopen(), load(), append(4, 4), Reopen(), load())),
+    Script(
+        "a batch refused for its last record",
+        ("JRN-015",),
+        (append(1, 1), append(2, 2, 3, 1), load(), append(2, 2, 3), load()),
+    ),
+    Script(
+        "a batch refused for its first record",
+        ("JRN-015",),
+        (append(1, 1), append(2, 1, 2, 3), load(), append(2, 2, 3), load()),
+    ),
+    Script(
+        "reopen and go on",
+        ("JRN-016",),
+        (append(1, 1), append(2, 2, 3), Reopen(), load(), append(4, 4), Reopen(), load()),
+    ),
+    Script(
+        "what was refused before a reopen",
+        ("JRN-016", "JRN-007", "JRN-015"),
+        (append(1, 1), append(1, 2), append(5, 3, 4), append(1, 5, 6), append(2, 1), Reopen(), load(), append(2, 2)),
+    ),
     Script("reopen and compare", ("JRN-016",), (append(1, 1), Reopen(), append(1, 2), append(2, 2))),
-    Script("two runs over a reopen", ("JRN-016",), (append(1, 1), append(1, 2, run=1), Reopen(), load(), load(run=1), append(2, 3, run=1))),
-    Script("odd text over a reopen", ("JRN-002",), (append(1, *(event(number, text) for number, text in enumerate(ODD_TEXTS, 1))), Reopen(), load())),
-    Script("replays and conflicts after a reopen", ("JRN-023",), (append(1, 1), append(2, 2), Reopen(), append(1, 1), append(3, 2), append(3, 3), load())),
-    Script("pages of every size", ("JRN-021",), (append(1, 1, 2, 3, 4, 5), *(load(limit=limit) for limit in (1, 2, 3, 4, 5, 6)), load(from_sequence=2, limit=2))),
-    Script("pages across batches", ("JRN-021",), (append(1, 1), append(2, 2, 3), append(4, 4, 5, 6), *(load(limit=limit) for limit in (1, 2, 3)))),
-    Script("kill -9 and go on", ("JRN-017",), (append(1, 1), append(2, 2, 3), Crash(), load(), append(4, 4), Crash(), load()), alone=True),
-    Script("kill -9 at once", ("JRN-017",), (append(1, 1), Crash(), append(2, 2), Crash(), append(3, 3), load()), alone=True),
+    Script(
+        "two runs over a reopen",
+        ("JRN-016",),
+        (append(1, 1), append(1, 2, run=1), Reopen(), load(), load(run=1), append(2, 3, run=1)),
+    ),
+    Script(
+        "odd text over a reopen",
+        ("JRN-002",),
+        (append(1, *(event(number, text) for number, text in enumerate(ODD_TEXTS, 1))), Reopen(), load()),
+    ),
+    Script(
+        "replays and conflicts after a reopen",
+        ("JRN-023",),
+        (append(1, 1), append(2, 2), Reopen(), append(1, 1), append(3, 2), append(3, 3), load()),
+    ),
+    Script(
+        "pages of every size",
+        ("JRN-021",),
+        (
+            append(1, 1, 2, 3, 4, 5),
+            *(load(limit=limit) for limit in (1, 2, 3, 4, 5, 6)),
+            load(from_sequence=2, limit=2),
+        ),
+    ),
+    Script(
+        "pages across batches",
+        ("JRN-021",),
+        (append(1, 1), append(2, 2, 3), append(4, 4, 5, 6), *(load(limit=limit) for limit in (1, 2, 3))),
+    ),
+    Script(
+        "kill -9 and go on",
+        ("JRN-017",),
+        (append(1, 1), append(2, 2, 3), Crash(), load(), append(4, 4), Crash(), load()),
+        alone=True,
+    ),
+    Script(
+        "kill -9 at once",
+        ("JRN-017",),
+        (append(1, 1), Crash(), append(2, 2), Crash(), append(3, 3), load()),
+        alone=True,
+    ),
     Script("kill -9 and compare", ("JRN-017",), (append(1, 1), Crash(), append(1, 2), append(2, 2)), alone=True),
-    Script("replays and conflicts after kill -9", ("JRN-023",), (append(1, 1), append(2, 2), Crash(), append(1, 1), append(3, 2), append(3, 3), load()), alone=True),
-    Script("two handles take turns", ("JRN-018", "JRN-020"), (append(1, 1), append(2, 2, handle=1), append(2, 3), append(3, 3), append(4, 4, handle=1), load(), load(handle=1))),
-    Script("a handle that has not looked loses", ("JRN-018",), (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load())),
-    Script("a replay on another handle", ("JRN-018", "JRN-008"), (append(1, 1), append(1, 1, handle=1), append(2, 1, handle=1), append(2, 2, handle=1))),
-    Script("another handle sees at once", ("JRN-020",), (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1))),
-    Script("two processes take turns", ("JRN-019", "JRN-020"), (append(1, 1), append(2, 2, handle=1), append(2, 3), append(3, 3), append(4, 4, handle=1), load(), load(handle=1)), alone=True),
-    Script("a process that has not looked loses", ("JRN-019",), (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load()), alone=True),
-    Script("another process sees at once", ("JRN-020",), (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1)), alone=True),
+    Script(
+        "a long run replayed after kill -9",
+        ("JRN-023", "JRN-017"),
+        (
+            append(1, *range(1, 13)),
+            append(13, 13),
+            append(14, 14),
+            Crash(),
+            append(1, *range(1, 13)),
+            append(13, 13),
+            append(15, 2),
+            append(15, 15),
+            load(),
+        ),
+        alone=True,
+    ),
+    Script(
+        "replays and conflicts after kill -9",
+        ("JRN-023",),
+        (append(1, 1), append(2, 2), Crash(), append(1, 1), append(3, 2), append(3, 3), load()),
+        alone=True,
+    ),
+    Script(
+        "two handles take turns",
+        ("JRN-018", "JRN-020"),
+        (
+            append(1, 1),
+            append(2, 2, handle=1),
+            append(2, 3),
+            append(3, 3),
+            append(4, 4, handle=1),
+            load(),
+            load(handle=1),
+        ),
+    ),
+    Script(
+        "a handle that has not looked loses",
+        ("JRN-018",),
+        (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load()),
+    ),
+    Script(
+        "a replay on another handle",
+        ("JRN-018", "JRN-008"),
+        (append(1, 1), append(1, 1, handle=1), append(2, 1, handle=1), append(2, 2, handle=1)),
+    ),
+    Script(
+        "another handle sees at once",
+        ("JRN-020",),
+        (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1)),
+    ),
+    Script(
+        "an id that another handle stored",
+        ("JRN-009",),
+        (append(1, 1), append(2, 2, handle=1), append(3, 2), append(3, 3), append(4, 3, handle=1), load(handle=1)),
+    ),
+    Script(
+        "an id that another process stored",
+        ("JRN-009",),
+        (append(1, 1), append(2, 2, handle=1), append(3, 2), append(3, 3), append(4, 3, handle=1), load(handle=1)),
+        alone=True,
+    ),
+    Script(
+        "two processes take turns",
+        ("JRN-019", "JRN-020"),
+        (
+            append(1, 1),
+            append(2, 2, handle=1),
+            append(2, 3),
+            append(3, 3),
+            append(4, 4, handle=1),
+            load(),
+            load(handle=1),
+        ),
+        alone=True,
+    ),
+    Script(
+        "a process that has not looked loses",
+        ("JRN-019",),
+        (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load()),
+        alone=True,
+    ),
+    Script(
+        "another process sees at once",
+        ("JRN-020",),
+        (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1)),
+        alone=True,
+    ),
 )
 """Every script about records."""
 
@@ -229,6 +398,30 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
         ),
     ),
     Script(
+        "an earlier snapshot after a later one",
+        ("SNP-001",),
+        (
+            append(1, 1, 2, 3),
+            SaveSnapshot(run=0, sequence=3, text="three"),
+            SaveSnapshot(run=0, sequence=1, text="one"),
+            LoadSnapshot(run=0),
+        ),
+    ),
+    Script(
+        "a snapshot stays while the run grows",
+        ("SNP-001",),
+        (append(1, 1), SaveSnapshot(run=0, sequence=1, text="one"), append(2, 2), load(), LoadSnapshot(run=0)),
+    ),
+    Script(
+        "sizes of snapshots at which buffers end",
+        ("SNP-001",),
+        tuple(
+            step
+            for size in SIZES_BYTES
+            for step in (SaveSnapshot(run=0, sequence=1, text="", body_bytes=size), LoadSnapshot(run=0))
+        ),
+    ),
+    Script(
         "snapshots of two runs",
         ("SNP-001", "SNP-002"),
         (
@@ -241,27 +434,144 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
             LoadSnapshot(run=1),
         ),
     ),
-    Script("leases, claimed or not", ("LSE-001", "JRN-022"), (append(1, 1), *_TWO_GRANTS, Renew(run=0, grant=1, ttl_ms=10, now_ms=0))),
-    Script("held up to its last instant", ("LSE-002", "LSE-003", "LSE-006"), (_acquire(5), _acquire(5, owner=1), _acquire(15), _acquire(15, owner=1), _acquire(16, owner=1))),
+    Script(
+        "leases, claimed or not",
+        ("LSE-001", "JRN-022"),
+        (append(1, 1), *_TWO_GRANTS, Renew(run=0, grant=1, ttl_ms=10, now_ms=0)),
+    ),
+    Script(
+        "held up to its last instant",
+        ("LSE-002", "LSE-003", "LSE-006"),
+        (_acquire(5), _acquire(5, owner=1), _acquire(15), _acquire(15, owner=1), _acquire(16, owner=1)),
+    ),
     Script("held for its own owner too", ("LSE-002",), (_acquire(0), _acquire(1), _acquire(10), _acquire(11))),
-    Script("released at once", ("LSE-003", "LSE-001"), (_acquire(0), Release(run=0, grant=0), _acquire(0, owner=1), _acquire(1, owner=2))),
+    Script(
+        "released at once",
+        ("LSE-003", "LSE-001"),
+        (_acquire(0), Release(run=0, grant=0), _acquire(0, owner=1), _acquire(1, owner=2)),
+    ),
     Script("a lease without end", ("LSE-006",), (_acquire(2**53 - 5, ttl_ms=100), _acquire(2**53 - 1, owner=1))),
-    Script("epochs over a reopen", ("LSE-001",), (_acquire(0), Reopen(), _acquire(11), Release(run=0, grant=1), Reopen(), _acquire(11))),
-    Script("a lease over a reopen", ("LSE-002",), (_acquire(0), Reopen(), _acquire(10, owner=1), _acquire(11, owner=1))),
-    Script("epochs over kill -9", ("LSE-001",), (_acquire(0), Crash(), _acquire(11), Release(run=0, grant=1), Crash(), _acquire(11)), alone=True),
-    Script("renewed in time", ("LSE-004", "LSE-002", "LSE-006"), (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=5), _acquire(15, owner=1), _acquire(16, owner=1))),
-    Script("renewed after expiry", ("LSE-004", "LSE-002"), (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=50), _acquire(60, owner=1), _acquire(61, owner=1))),
-    Script("the former owner does not renew", ("LSE-005", "LSE-003"), (_acquire(0), _acquire(11, owner=1), Renew(run=0, grant=0, ttl_ms=100, now_ms=12), _acquire(22, owner=2), Renew(run=0, grant=2, ttl_ms=10, now_ms=23))),
-    Script("leases of two runs", ("LSE-003",), (_acquire(0), _acquire(0, run=1), Release(run=1, grant=0), _acquire(1, owner=1), _acquire(1, run=1))),
-    Script("a former epoch is fenced off", ("JRN-024",), (append(1, 1), *_TWO_GRANTS, append(2, 2, grant=0), append(2, 2), append(2, 2, grant=1), load())),
-    Script("fenced off over a reopen", ("JRN-024",), (append(1, 1), *_TWO_GRANTS, Reopen(), append(2, 2, grant=0), append(2, 2, grant=1))),
-    Script("fenced off on another handle", ("JRN-024",), (append(1, 1), *_TWO_GRANTS, append(2, 2, grant=0, handle=1), append(2, 2, grant=1, handle=1))),
-    Script("fenced off before anything is stored", ("JRN-024",), (*_TWO_GRANTS, append(1, 1, grant=0), append(1, 1, grant=1), load())),
-    Script("stale comes before replay and conflict", ("JRN-013",), (_acquire(0), append(1, 1, grant=0), Release(run=0, grant=0), _acquire(0), append(1, 1, grant=0), append(2, 1, grant=0), append(7, 2, grant=0), append(2, 2, grant=1))),
-    Script("malformed comes before stale", ("JRN-013",), (*_TWO_GRANTS, append(1, RecordSpec(event=1, empty_body=True), grant=0), append(1, 1, grant=1))),
-    Script("an expired lease still appends", ("JRN-025",), (_acquire(0), append(1, 1, grant=0), Renew(run=0, grant=0, ttl_ms=0, now_ms=90), append(2, 2, grant=0), load())),
-    Script("a released lease still appends", ("JRN-025",), (_acquire(0), append(1, 1, grant=0), Release(run=0, grant=0), append(2, 2, grant=0), load())),
-    Script("the lease of another run fences nobody", ("JRN-025",), (*_TWO_GRANTS, append(1, 1, run=1), _acquire(0, run=1), append(2, 2, run=1, grant=0), append(1, 3, grant=1))),
+    Script(
+        "epochs over a reopen",
+        ("LSE-001",),
+        (_acquire(0), Reopen(), _acquire(11), Release(run=0, grant=1), Reopen(), _acquire(11)),
+    ),
+    Script(
+        "a lease over a reopen", ("LSE-002",), (_acquire(0), Reopen(), _acquire(10, owner=1), _acquire(11, owner=1))
+    ),
+    Script(
+        "epochs over kill -9",
+        ("LSE-001",),
+        (_acquire(0), Crash(), _acquire(11), Release(run=0, grant=1), Crash(), _acquire(11)),
+        alone=True,
+    ),
+    Script(
+        "renewed in time",
+        ("LSE-004", "LSE-002", "LSE-006"),
+        (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=5), _acquire(15, owner=1), _acquire(16, owner=1)),
+    ),
+    Script(
+        "renewed after expiry",
+        ("LSE-004", "LSE-002"),
+        (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=50), _acquire(60, owner=1), _acquire(61, owner=1)),
+    ),
+    Script(
+        "the former owner does not renew",
+        ("LSE-005", "LSE-003"),
+        (
+            _acquire(0),
+            _acquire(11, owner=1),
+            Renew(run=0, grant=0, ttl_ms=100, now_ms=12),
+            _acquire(22, owner=2),
+            Renew(run=0, grant=2, ttl_ms=10, now_ms=23),
+        ),
+    ),
+    Script(
+        "leases of two runs",
+        ("LSE-003",),
+        (_acquire(0), _acquire(0, run=1), Release(run=1, grant=0), _acquire(1, owner=1), _acquire(1, run=1)),
+    ),
+    Script(
+        "a former epoch is fenced off",
+        ("JRN-024",),
+        (append(1, 1), *_TWO_GRANTS, append(2, 2, grant=0), append(2, 2), append(2, 2, grant=1), load()),
+    ),
+    Script(
+        "fenced off after the release",
+        ("JRN-024", "JRN-025"),
+        (
+            append(1, 1),
+            *_TWO_GRANTS,
+            Release(run=0, grant=1),
+            append(2, 2, grant=0),
+            append(2, 2),
+            append(2, 2, grant=1),
+        ),
+    ),
+    Script(
+        "fenced off over a reopen",
+        ("JRN-024",),
+        (append(1, 1), *_TWO_GRANTS, Reopen(), append(2, 2, grant=0), append(2, 2, grant=1)),
+    ),
+    Script(
+        "fenced off on another handle",
+        ("JRN-024",),
+        (append(1, 1), *_TWO_GRANTS, append(2, 2, grant=0, handle=1), append(2, 2, grant=1, handle=1)),
+    ),
+    Script(
+        "fenced off before anything is stored",
+        ("JRN-024",),
+        (*_TWO_GRANTS, append(1, 1, grant=0), append(1, 1, grant=1), load()),
+    ),
+    Script(
+        "stale comes before replay and conflict",
+        ("JRN-013",),
+        (
+            _acquire(0),
+            append(1, 1, grant=0),
+            Release(run=0, grant=0),
+            _acquire(0),
+            append(1, 1, grant=0),
+            append(2, 1, grant=0),
+            append(7, 2, grant=0),
+            append(2, 2, grant=1),
+        ),
+    ),
+    Script(
+        "malformed comes before stale",
+        ("JRN-013",),
+        (*_TWO_GRANTS, append(1, RecordSpec(event=1, empty_body=True), grant=0), append(1, 1, grant=1)),
+    ),
+    Script(
+        "a replay under a later epoch",
+        ("JRN-008", "JRN-024"),
+        (
+            append(1, 1),
+            _acquire(0),
+            append(2, 2, grant=0),
+            Release(run=0, grant=0),
+            _acquire(0, owner=1),
+            append(1, 1, grant=1),
+            append(2, 2, grant=1),
+            append(3, 3, grant=1),
+            load(),
+        ),
+    ),
+    Script(
+        "an expired lease still appends",
+        ("JRN-025",),
+        (_acquire(0), append(1, 1, grant=0), Renew(run=0, grant=0, ttl_ms=0, now_ms=90), append(2, 2, grant=0), load()),
+    ),
+    Script(
+        "a released lease still appends",
+        ("JRN-025",),
+        (_acquire(0), append(1, 1, grant=0), Release(run=0, grant=0), append(2, 2, grant=0), load()),
+    ),
+    Script(
+        "the lease of another run fences nobody",
+        ("JRN-025",),
+        (*_TWO_GRANTS, append(1, 1, run=1), _acquire(0, run=1), append(2, 2, run=1, grant=0), append(1, 3, grant=1)),
+    ),
 )
 """Every script about snapshots and leases, and thereby about what is not claimed."""
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from perdure.kernel.values import JsonValue
-
 from perdure_conformance.harness.targets import Target, find_target
 from perdure_conformance.journal.cases import Case, replay, shrink, target_of
-from perdure_conformance.journal.profile import PREFIXES, Judgement, Part, claimed_requirements, judge
 from perdure_conformance.journal.mutants import MUTANTS
+from perdure_conformance.journal.profile import PREFIXES, Judgement, Options, Part, claimed_requirements, judge
 from perdure_conformance.journal.registry import Mutant
 from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.requirements import requirements
@@ -25,7 +24,6 @@ from perdure_conformance.verdict import Depth
 MAX_OPERATIONS, MAX_MEDIAN_OPERATIONS = 6, 3
 """A shrunk case has at most so many operations, and the median of all mutants at most so many."""
 
-_TIMEOUT_S = 10.0
 _ATTEMPTS_TO_SHRINK = 400
 
 
@@ -92,10 +90,8 @@ def _judge(
     only: frozenset[str] = frozenset(),
     off: frozenset[str] = frozenset(),
 ) -> Judgement:
-    chosen = frozenset(parts) or frozenset[Part]({"scripts", "machine"})
-    return judge(
-        mutant.target, depth=depth, seed=seed, timeout_s=_TIMEOUT_S, only=only, off=off, parts=chosen, smaller=False
-    )
+    options = Options(depth, seed, only=only, off=off, smaller=False)
+    return judge(mutant.target, replace(options, parts=frozenset(parts)) if parts else options)
 
 
 def _problems_of_case(case: Case) -> Iterator[str]:
@@ -113,7 +109,7 @@ def check_good(name: str, oddity: str, target: Target, seeds: tuple[int, ...], d
     began = time.monotonic()
     problems = []
     for seed in seeds:
-        judgement = judge(target, depth=depth, seed=seed, timeout_s=_TIMEOUT_S)
+        judgement = judge(target, Options(depth, seed))
         problems += [f"seed {seed}: is accused of {failure}" for failure in judgement.findings]
         claims = judgement.description.capabilities if judgement.description else None
         if claims is not None:
@@ -158,4 +154,3 @@ def as_document(kill: Kill) -> JsonValue:
 def median_operations(kills: list[Kill]) -> float:
     """Return the median size of the shrunk cases."""
     return statistics.median(kill.operations for kill in kills if kill.operations)
-

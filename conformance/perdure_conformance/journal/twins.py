@@ -26,7 +26,6 @@ from perdure.journal.contract import (
 from perdure.journal.memory import MemoryJournal
 from perdure.journal.reference import Lease
 from perdure.kernel.identity import OwnerId, RunId
-
 from perdure_conformance.journal.registry import TWINS, twin
 
 __all__ = ["TWINS"]
@@ -87,7 +86,7 @@ class ForgetsSnapshots(MemoryJournal):
         super().__init__(state_dir, namespace)
         self._mine: set[RunId] = set()
 
-    def save_snapshot(self, run_id: RunId, sequence: int, body: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str):  # type: ignore[no-untyped-def]
         """Remember whose it is."""
         self._mine.add(run_id)
         return super().save_snapshot(run_id, sequence, body)
@@ -137,7 +136,9 @@ class ReadsItsOwnWrites(MemoryJournal):
     def description(self) -> Description:
         """Claim no more than that."""
         reference = super().description
-        claims = Capabilities(exact_replay=True, event_id_dedup=True, atomic_batch=True, multi_handle=True, read="own_writes")
+        claims = Capabilities(
+            exact_replay=True, event_id_dedup=True, atomic_batch=True, multi_handle=True, read="own_writes"
+        )
         return Description(name="lagging", version="1", capabilities=claims, limits=reference.limits)
 
     def append(

@@ -41,12 +41,11 @@ from perdure.journal.reference import (
     expiry,
 )
 from perdure.kernel.identity import RunId
-
 from perdure_conformance.harness.messages import HARNESS_LIMITS
 from perdure_conformance.journal.client import Answer
 from perdure_conformance.journal.operations import Append
 
-Doubt = Literal["crash", "reopen", "other_handle", "refused_record", "refused_batch"]
+Doubt = Literal["crash", "reopen", "other_handle", "refused_record", "refused_batch", "replay"]
 """What happened to a run since this handle last read it whole: reasons why the handle might be out of step."""
 
 
@@ -254,7 +253,10 @@ class World:
         """Take in a step whose answer was right."""
         if not isinstance(step.expected, Acknowledged):
             self._note_refusal(run_id, step.records)
-        elif not step.is_replay:
+        elif step.is_replay:
+            for handle in self.handles:
+                self._doubt(handle, run_id, "replay")
+        else:
             self._store(run_id, step)
 
     # Loads

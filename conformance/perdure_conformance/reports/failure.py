@@ -1,9 +1,9 @@
 """The folder of a failure: all that is needed to see it and to see it again.
 
-    case.json       the concrete operations, the target, what was expected and what came
-    failure.txt     the same for people, with the line that replays it
-    transcript.txt  what was said
-    stderr.txt      what the implementation wrote to standard error
+case.json       the concrete operations, the target, what was expected and what came
+failure.txt     the same for people, with the line that replays it
+transcript.txt  what was said
+stderr.txt      what the implementation wrote to standard error
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import shutil
 from pathlib import Path
 
 import msgspec
-from perdure.kernel.values import JsonError, JsonValue, read_json
 
+from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.journal.cases import Case
 from perdure_conformance.journal.describe import sentence
 from perdure_conformance.journal.profile import Finding
@@ -104,5 +104,5 @@ def _how_sure(finding: Finding) -> str:
     return "it fails again on fresh state" + (", after other plays" if finding.needs_prior_state else "")
 
 
-def _line(value: JsonValue) -> str:
+def _line(value: object) -> str:
     return inert(value if isinstance(value, str) else json.dumps(value, ensure_ascii=True))

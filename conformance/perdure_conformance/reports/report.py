@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 import msgspec
+
 from perdure.journal.contract import Capabilities
 from perdure.kernel.values import JsonObject, JsonValue, digest
-
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.profile import PREFIXES, Judgement, checks_of
 from perdure_conformance.journal.rules import RULES, Rules

@@ -35,7 +35,9 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
         reached = judgement.tally.reached[key]
         style = _STYLES[verdict]
         sentence = requirements()[key].sentence
-        table.add_row(key, f"[{style}]{verdict}[/]", str(reached) if verdict != "not_claimed" else "", escape(_short(sentence)))
+        table.add_row(
+            key, f"[{style}]{verdict}[/]", str(reached) if verdict != "not_claimed" else "", escape(_short(sentence))
+        )
     console.print(table)
     for failure, finding in judgement.findings.items():
         console.print()
@@ -51,19 +53,21 @@ def _short(sentence: str) -> str:
 def _last_words(report: Report, judgement: Judgement) -> str:
     document = report.document
     target = document["target"]
-    assert isinstance(target, Mapping)  # noqa: S101 - built so
+    assert isinstance(target, Mapping)
     name = escape(f"{target['name']} {target['version']}")
     counts = {verdict: list(report.verdicts.values()).count(verdict) for verdict in _STYLES}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     not_covered = document["not_covered"]
-    assert isinstance(not_covered, list)  # noqa: S101 - built so
+    assert isinstance(not_covered, list)
     lines = [f"{_outcome(report, judgement)}  {name}: {told or 'nothing was selected'}."]
     if report.exit_code == CONFORMANT:
         lines.append(f"Level: [bold]{document['level']}[/].")
     if judgement.fault is not None:
         lines.append(f"Adapter fault ({judgement.fault.kind}): {escape(inert(judgement.fault.sentence))}")
     lines.append(f"Not covered: {escape('; '.join(str(line) for line in not_covered))}.")
-    lines.append(f"{document['durable_operations']} durable operations, seed {document['seed']}, depth {document['depth']}.")
+    lines.append(
+        f"{document['durable_operations']} durable operations, seed {document['seed']}, depth {document['depth']}."
+    )
     return "\n".join(lines)
 
 

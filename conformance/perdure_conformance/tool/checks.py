@@ -19,7 +19,7 @@ from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.journal.cases import replay, target_of
 from perdure_conformance.journal.mutants import MUTANTS
-from perdure_conformance.journal.profile import Judgement, judge
+from perdure_conformance.journal.profile import Judgement, Options, Part, judge
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.reports.report import Report, build
@@ -62,7 +62,7 @@ def empty_selection_is_no_pass(tool: Tool) -> Complaint:
 def unreached_is_no_pass(tool: Tool) -> Complaint:
     """Judge a good journal with nothing at all."""
     target = TWINS["PagesOddly"].target
-    report = _report_of(tool, target, Judgement(description=_described(tool, target).description))
+    report = _report_of(tool, target, _judged(tool, target, parts=frozenset()))
     if report.exit_code == NO_VERDICT and "pass" not in report.verdicts.values():
         return None
     return f"no check was played, and the exit code is {report.exit_code}"
@@ -92,9 +92,8 @@ def odd_is_not_wrong(tool: Tool) -> Complaint:
 def failures_fail_again(tool: Tool) -> Complaint:
     """Play the shrunk cases of some mutants again, twice."""
     for name in ("DropsNul", "KeepsTheLoser", "AcceptsEverything", "ForgetsIdsOnReopen"):
-        findings = judge(
-            MUTANTS[name].target, depth="quick", seed=1, timeout_s=5, parts=frozenset({"scripts"}), rules=tool.rules
-        ).findings
+        options = Options("quick", parts=frozenset({"scripts"}), rules=tool.rules)
+        findings = judge(MUTANTS[name].target, options).findings
         for finding in findings.values():
             again = [replay(finding.case, target_of(finding.case), tool.rules) for _ in range(2)]
             if any(replayed.failure != finding.failure for replayed in again):
@@ -167,23 +166,14 @@ def fault_is_blamed_by_name(tool: Tool) -> Complaint:
     return None
 
 
-def _described(tool: Tool, target: Target) -> Judgement:
-    return judge(
-        target, depth="quick", seed=1, timeout_s=_TIMEOUT_S, parts=frozenset(), smaller=False, rules=tool.rules
-    )
-
-
-def _judged(tool: Tool, target: Target, only: frozenset[str] = frozenset()) -> Judgement:
-    return judge(
-        target,
-        depth="quick",
-        seed=1,
-        timeout_s=_TIMEOUT_S,
-        only=only,
-        parts=frozenset({"scripts"}),
-        smaller=False,
-        rules=tool.rules,
-    )
+def _judged(
+    tool: Tool,
+    target: Target,
+    only: frozenset[str] = frozenset(),
+    parts: frozenset[Part] = frozenset({"scripts"}),
+) -> Judgement:
+    options = Options("quick", timeout_s=_TIMEOUT_S, only=only, parts=parts, smaller=False, rules=tool.rules)
+    return judge(target, options)
 
 
 def _report(tool: Tool, target: Target, only: frozenset[str] = frozenset()) -> Report:
@@ -195,9 +185,7 @@ def _report_of(tool: Tool, target: Target, judgement: Judgement, only: frozenset
 
 
 def _miniature(tool: Tool, mode: str) -> Target:
-    return CommandTarget(
-        (sys.executable, "-m", "perdure_conformance.tool.miniatures", mode), connect=tool.connect
-    )
+    return CommandTarget((sys.executable, "-m", "perdure_conformance.tool.miniatures", mode), connect=tool.connect)
 
 
 def _descendants() -> set[int]:

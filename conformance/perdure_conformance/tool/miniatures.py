@@ -17,8 +17,8 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _answer(request: dict[str, Any], **changes: object) -> None:
-    """Answer as a journal would that has the core alone and takes everything."""
+def _reply(request: dict[str, Any], **changes: object) -> str:
+    """Return the answer of a journal that has the core alone and takes everything."""
     method, params = request["method"], request["params"]
     result: dict[str, object] = {}
     if method == "initialize":
@@ -28,7 +28,7 @@ def _answer(request: dict[str, Any], **changes: object) -> None:
         result = {"acknowledged": kept}
     elif method == "load":
         result = {"records": [], "end": True}
-    _say(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result, **changes}) + "\n")
+    return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result, **changes}) + "\n"
 
 
 def says_nothing(_request: dict[str, Any]) -> None:
@@ -37,26 +37,27 @@ def says_nothing(_request: dict[str, Any]) -> None:
 
 def answers_another_id(request: dict[str, Any]) -> None:
     """Answer the request before this one."""
-    _answer(request, id="h-0")
+    _say(_reply(request, id="h-0"))
 
 
 def logs_to_stdout(request: dict[str, Any]) -> None:
     """Write a log line first."""
     _say("INFO request received\n")
-    _answer(request)
+    _say(_reply(request))
 
 
 def repeats_a_key(request: dict[str, Any]) -> None:
     """Give two results; a lax reader takes the last one."""
     _say(f'{{"jsonrpc":"2.0","id":"{request["id"]}","result":{{"none":true}},')
-    _say(json.dumps({"result": {"protocol": 1, "name": "m", "version": "1", "capabilities": {}, "limits": _LIMITS}})[1:])
+    _say(
+        json.dumps({"result": {"protocol": 1, "name": "m", "version": "1", "capabilities": {}, "limits": _LIMITS}})[1:]
+    )
     _say("\n")
 
 
 def answers_twice(request: dict[str, Any]) -> None:
     """Answer each request twice."""
-    _answer(request)
-    _answer(request)
+    _say(_reply(request) * 2)
 
 
 def never_ends_a_line(_request: dict[str, Any]) -> None:
@@ -75,7 +76,7 @@ def leaves_a_daemon(request: dict[str, Any]) -> None:
     if request["method"] == "initialize":
         sleeper = f"import time; time.sleep({_DAEMON_LIVES_S})"
         subprocess.Popen([sys.executable, "-S", "-c", sleeper], start_new_session=True, close_fds=True)  # noqa: S603
-    _answer(request)
+    _say(_reply(request))
 
 
 MODES: Final[dict[str, Callable[[dict[str, Any]], None]]] = {

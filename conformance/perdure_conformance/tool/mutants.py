@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from perdure.journal.contract import Granted, Page
 from perdure.kernel.values import JsonObject, JsonValue
-
 from perdure_conformance.harness.connection import Silence, Unsupported
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.transcript import Transcript
@@ -45,8 +44,6 @@ def _lets_the_unreached_pass(evidence: Evidence) -> Verdict:
 
 def _claims_everything(*_: object, **__: object) -> bool:
     return True
-
-
 
 
 def _demands_full_pages(step: LoadStep) -> bool | None:
@@ -203,8 +200,12 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     ToolMutant("TakesAnyId", "TOL-006", "takes whatever answer comes next", _connecting(TakesAnyId)),
     ToolMutant("SkipsWhatIsNoMessage", "TOL-006", "skips lines that are no message", _connecting(SkipsWhatIsNoMessage)),
     ToolMutant("ReadsLaxly", "TOL-006", "keeps the last of two equal keys", _connecting(ReadsLaxly)),
-    ToolMutant("OverhearsWhatNobodyAsked", "TOL-006", "ignores what nobody asked for", _connecting(OverhearsWhatNobodyAsked)),
-    ToolMutant("TakesSilenceForConsent", "TOL-006", "takes silence for an empty answer", _connecting(TakesSilenceForConsent)),
+    ToolMutant(
+        "OverhearsWhatNobodyAsked", "TOL-006", "ignores what nobody asked for", _connecting(OverhearsWhatNobodyAsked)
+    ),
+    ToolMutant(
+        "TakesSilenceForConsent", "TOL-006", "takes silence for an empty answer", _connecting(TakesSilenceForConsent)
+    ),
     ToolMutant(
         "PassesWhatDidNotFail",
         "TOL-006",

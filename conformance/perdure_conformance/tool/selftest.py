@@ -1,4 +1,4 @@
-"""The kill matrix of the tool: the real tool keeps every promise, and each mutant of it breaks the one it is named for."""
+"""The kill matrix of the tool: the real one keeps every promise, each mutant breaks the one it is named for."""
 
 from __future__ import annotations
 

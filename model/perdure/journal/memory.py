@@ -34,9 +34,7 @@ class MemoryJournal:
 
     def __init__(self, state_dir: Path, namespace: str) -> None:
         with _REGISTRY_LOCK:
-            self._lock, self._state = _SHARED.setdefault(
-                (state_dir, namespace), (threading.Lock(), ReferenceJournal())
-            )
+            self._lock, self._state = _SHARED.setdefault((state_dir, namespace), (threading.Lock(), ReferenceJournal()))
 
     @property
     def description(self) -> Description:

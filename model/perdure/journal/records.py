@@ -8,12 +8,14 @@ Source: "Records and events" of the graph design.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from perdure.journal.contract import Envelope
-from perdure.kernel.identity import EventId, RunId
+from perdure.kernel.identity import EventId, RunId, is_canonical_uuid
 from perdure.kernel.values import Digest, JsonObject, JsonValue, canonical_json, digest, read_json
-
 
 SCHEMA_VERSION = 1
 """The version of event that is written."""
@@ -27,15 +29,23 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """One fact of a run's history, at its position, as part of one atomic batch."""
 
     run_id: RunId
-    sequence: int
+    sequence: Annotated[int, Meta(ge=1)]
     event_id: EventId
-    batch_index: int
+    batch_index: Annotated[int, Meta(ge=0)]
     """0 for the first record of its batch."""
-    batch_size: int
-    schema_version: int
+    batch_size: Annotated[int, Meta(ge=1)]
+    schema_version: Annotated[int, Meta(ge=1, le=5)]
     event: dict[str, object]
     """The fact: an object with a `type`."""
     checksum: Digest
+
+    def __post_init__(self) -> None:
+        if not (is_canonical_uuid(self.run_id) and is_canonical_uuid(self.event_id)):
+            raise ValueError("a run or event id is no canonical lowercase UUID")
+        if self.batch_index >= self.batch_size:
+            raise ValueError("the index in the batch is not below the batch's size")
+        if not isinstance(self.event.get("type"), str):
+            raise ValueError("the event has no type")
 
 
 def seal(
@@ -77,5 +87,5 @@ def open_record(envelope: Envelope) -> Record:
 
 
 def _checksum_of(value: JsonValue) -> Digest:
-    assert isinstance(value, dict)  # noqa: S101 - a Record was just read from it
+    assert isinstance(value, dict)
     return digest({name: member for name, member in value.items() if name != "checksum"})

@@ -24,8 +24,8 @@ from perdure.journal.contract import (
     NoSnapshot,
     Page,
     ReleaseAnswer,
-    Renewed,
     RenewAnswer,
+    Renewed,
     SequenceConflict,
     Snapshot,
     StaleEpoch,
@@ -106,7 +106,7 @@ class _Run:
     records: list[Envelope] = field(default_factory=list)
     by_event_id: dict[EventId, Envelope] = field(default_factory=dict)
     lease: Lease = Lease()
-    snapshot: Snapshot | NoSnapshot = NoSnapshot()
+    snapshot: Snapshot | NoSnapshot = field(default_factory=NoSnapshot)
 
     def view(self) -> RunView:
         return RunView(len(self.records) + 1, self.lease.epoch, self.by_event_id)

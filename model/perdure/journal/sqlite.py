@@ -32,8 +32,8 @@ from perdure.journal.contract import (
     NotStored,
     Page,
     ReleaseAnswer,
-    Renewed,
     RenewAnswer,
+    Renewed,
     SaveSnapshotAnswer,
     Snapshot,
     TooLarge,
@@ -62,7 +62,9 @@ COMMIT;
 
 _ROWS_PER_STATEMENT = 1_000  # Three parameters a row: well below SQLite's limit of 32,766 parameters.
 
-_NOTHING_STORED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_TOOBIG})
+_NOTHING_STORED = frozenset(
+    {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_TOOBIG}
+)
 
 Answer = TypeVar("Answer")
 
@@ -77,9 +79,16 @@ class SqliteJournal:
             self._database = sqlite3.connect(
                 self._path, timeout=busy_timeout_ms / 1_000, isolation_level=None, check_same_thread=False
             )
+        except sqlite3.Error as error:
+            raise self._cannot_be_opened(error) from error
+        try:
             self._prepare()
         except sqlite3.Error as error:
-            raise JournalOpenError(f"{self._path} cannot be opened as a journal: {error}") from error
+            self._database.close()
+            raise self._cannot_be_opened(error) from error
+        except JournalOpenError:
+            self._database.close()
+            raise
 
     @property
     def description(self) -> Description:
@@ -185,18 +194,34 @@ class SqliteJournal:
 
     def close(self) -> None:
         """Close the handle; the database stays."""
-        self._database.close()
+        with self._lock:
+            self._database.close()
+
+    def _cannot_be_opened(self, error: sqlite3.Error) -> JournalOpenError:
+        return JournalOpenError(f"{self._path} cannot be opened as a journal: {error}")
 
     def _prepare(self) -> None:
+        # Tables and version are committed at once: in this order, a racing creation never looks like another program's.
+        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
+        if tables and version == 0:
+            raise JournalOpenError(f"{self._path} is another program's database; use another place or namespace")
         if version not in {0, FORMAT_VERSION}:
             raise JournalOpenError(
                 f"{self._path} has format {version}, this release reads {FORMAT_VERSION}; use a newer release"
             )
-        self._database.execute("PRAGMA journal_mode = WAL")
+        self._switch_to_wal()
         self._database.execute("PRAGMA synchronous = FULL")
         if version == 0:
             self._database.executescript(_SCHEMA)
+
+    def _switch_to_wal(self) -> None:
+        try:
+            self._database.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:  # Another handle switches just now, and SQLite does not wait for that:
+            with self._transaction():  # wait for its lock; whoever has it then finds the switch made.
+                pass
+            self._database.execute("PRAGMA journal_mode = WAL")
 
     def _append(
         self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None
@@ -209,9 +234,9 @@ class SqliteJournal:
             return acknowledge(records)
         with self._transaction():
             answer = decide_append(self._view(run_id, records), expected_next, records, epoch)
-        # What refused the statement cannot have gone since: records, sequences and epochs only grow.
-        assert answer is not None  # noqa: S101
-        return answer
+        # None: `expected_next` was ahead of the run, and a racing writer has brought the run there since. The second
+        # try gets an answer, for the run only grows.
+        return answer or self._append(run_id, expected_next, records, epoch)
 
     def _insert(self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int) -> bool:
         if len(records) <= _ROWS_PER_STATEMENT:
@@ -259,9 +284,7 @@ class SqliteJournal:
         return Lease() if row is None else Lease(*row)
 
     def _put_lease(self, run_id: RunId, lease: Lease) -> None:
-        self._database.execute(
-            "INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", (run_id, lease.epoch, lease.until_ms)
-        )
+        self._database.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", (run_id, lease.epoch, lease.until_ms))
 
     def _guarded(
         self, operation: Callable[[], Answer], *, in_transaction: bool = False
@@ -273,6 +296,8 @@ class SqliteJournal:
                     return operation()
                 with self._transaction():
                     return operation()
+        except UnicodeEncodeError as error:  # A lone surrogate, refused before SQLite sees the statement.
+            return NotStored(detail=str(error))
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) in _NOTHING_STORED:
                 return NotStored(detail=str(error))

@@ -117,22 +117,23 @@ def _refuse_unwritable_number(number: float) -> None:
 def _refuse_what_is_not_i_json(value: JsonValue) -> None:
     """Walk level by level, without recursion, so that no input can exhaust the stack."""
     level: list[JsonValue] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    depth = 0
+    while level:
         below: list[JsonValue] = []
         for item in level:
             if isinstance(item, str):
                 _refuse_lone_surrogate(item)
             elif isinstance(item, float):
                 _refuse_unwritable_number(item)
+            elif isinstance(item, Mapping | Sequence) and depth == MAX_DEPTH:
+                raise JsonError(_TOO_DEEP)
             elif isinstance(item, Mapping):
                 below.extend(item.keys())
                 below.extend(item.values())
             elif isinstance(item, Sequence):
                 below.extend(item)
-        if not below:
-            return
         level = below
-    raise JsonError(_TOO_DEEP)
+        depth += 1
 
 
 def _refuse_lone_surrogate(text: str) -> None:
