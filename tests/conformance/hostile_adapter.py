@@ -157,6 +157,8 @@ class Journal:
                 return {"result": self.load(params)}
             case "shutdown":
                 return {"result": {}}
+            case _:
+                pass
         message = f"method not found: {method}"
         return {"error": {"code": -32601, "message": message}}
 

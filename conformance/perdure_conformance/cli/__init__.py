@@ -6,14 +6,12 @@ Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 130 interrupted.
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from types import FrameType
 
 import typer
 
 from perdure_conformance.cli import check, doctor, explain, rerun, selftest
-from perdure_conformance.cli.common import INTERRUPTED
+from perdure_conformance.cli.common import INTERRUPTED, Interrupted, interrupt_on_signals
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import NO_VERDICT
 
@@ -25,19 +23,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("check")(check.check)
-app.command("rerun")(rerun.rerun)
-app.command("explain")(explain.explain)
-app.command("selftest")(selftest.selftest)
-app.command("doctor")(doctor.doctor)
+app.command("check", epilog=check.EPILOG)(check.check)
+app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
+app.command("explain", epilog=explain.EPILOG)(explain.explain)
+app.command("selftest", epilog=selftest.EPILOG)(selftest.selftest)
+app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
 
 
 def main() -> None:
     """Run the command line; an interruption leaves nothing behind and says so."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    interrupt_on_signals()
     try:
         app(standalone_mode=True)
-    except KeyboardInterrupt:
+    except Interrupted:
         sys.stderr.write("Interrupted. Nothing was left running, and no verdict was given.\n")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
@@ -51,7 +49,3 @@ def main() -> None:
             "No verdict was given. Please report it, with what PERDURE_DEBUG=1 shows.\n"
         )
         sys.exit(NO_VERDICT)
-
-
-def _as_interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

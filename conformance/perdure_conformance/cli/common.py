@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import sys
+from types import FrameType
 from typing import Final, NoReturn
 
 from rich.console import Console
@@ -16,6 +18,20 @@ from perdure_conformance.verdict import USAGE
 
 INTERRUPTED: Final = 130
 _PIPED_WIDTH: Final = 160
+
+
+class Interrupted(BaseException):
+    """The user, or the system, asks to stop. Not a `KeyboardInterrupt`, which the command line would swallow."""
+
+
+def interrupt_on_signals() -> None:
+    """Turn Ctrl-C and termination into `Interrupted`, so that everything is tidied up on the way out."""
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise Interrupted
 
 
 def console() -> Console:

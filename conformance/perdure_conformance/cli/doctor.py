@@ -29,6 +29,13 @@ _PROGRAMS: Final = (
 )
 
 
+EPILOG = """\b
+Examples:
+  perdure doctor
+  perdure doctor --json
+"""
+
+
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:

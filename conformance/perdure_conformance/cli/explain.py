@@ -29,6 +29,15 @@ _FAULTS: Final = {
 }
 
 
+EPILOG = """\b
+Examples:
+  perdure explain
+  perdure explain JRN-008
+  perdure explain sequence_conflict
+  perdure explain silence
+"""
+
+
 def explain(
     word: Annotated[
         str | None, typer.Argument(help="A requirement (JRN-008), a refusal (sequence_conflict) or a kind of fault.")

@@ -16,6 +16,11 @@ from perdure_conformance.reports import failure
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
+EPILOG = """\b
+Examples:
+  perdure rerun perdure-report/failures/JRN-007
+"""
+
 
 def rerun(
     folder: Annotated[Path, typer.Argument(help="The folder of a failure, as a check has named it.")],

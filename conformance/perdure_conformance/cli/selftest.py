@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from perdure_conformance.cli.common import console, print_json, wrong_usage
+from perdure_conformance.cli.common import console, interrupt_on_signals, print_json, wrong_usage
 from perdure_conformance.journal import selftest as journal
 from perdure_conformance.tool import selftest as tool
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
@@ -22,6 +22,14 @@ from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
 PROFILES: Final = ("journal", "tool")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+EPILOG = """\b
+Examples:
+  perdure selftest
+  perdure selftest journal --jobs 2
+  perdure selftest journal --full
+"""
 
 
 def selftest(
@@ -127,8 +135,15 @@ def _each(do: Callable[[Item], Result], items: list[Item], jobs: int) -> Iterato
     if jobs == 1:
         yield from map(do, items)
         return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(do, items)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=interrupt_on_signals) as pool:
+        try:
+            yield from pool.map(do, items)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
 
 
 def _kill(item: tuple[str, int, bool]) -> journal.Kill:

@@ -35,8 +35,9 @@ def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:
     try:
         message = read_json(line)
     except JsonError as error:
+        advice = "" if line.startswith(b"{") else f" {_LOGS_BELONG_ON_STDERR}"
         raise AdapterFault(
-            "no_message", f"In place of the answer to {method} came {quote(line)}: {error}. {_LOGS_BELONG_ON_STDERR}"
+            "no_message", f"In place of the answer to {method} came {quote(line)}: {error}.{advice}"
         ) from error
     if isinstance(message, dict) and "method" in message:
         raise AdapterFault("unasked", f"A request of its own came while {method} was pending: {quote(line)}.")

@@ -30,22 +30,21 @@ def sentence(operation: Operation) -> str:
             )
         case Load(run=run, from_sequence=start, limit=limit):
             return f"load run {run} from {start} in pages of {limit}" + _on(operation.handle)
-        case SaveSnapshot(run=run, sequence=sequence, text=text, body_bytes=size) if size:
-            return f"save a snapshot of run {run} at {sequence}, text {ascii(text)}, {size} bytes" + _on(
-                operation.handle
-            )
-        case SaveSnapshot(run=run, sequence=sequence, text=text):
-            return f"save a snapshot of run {run} at {sequence}, text {text!a}" + _on(operation.handle)
+        case SaveSnapshot(run=run, sequence=sequence, text=text, body_bytes=size):
+            padded = f", {size} bytes" if size else ""
+            return f"save a snapshot of run {run} at {sequence}, text {text!a}{padded}" + _on(operation.handle)
         case LoadSnapshot(run=run):
             return f"load the snapshot of run {run}" + _on(operation.handle)
         case Acquire(run=run, owner=owner, ttl_ms=ttl_ms, now_ms=now_ms):
             return f"acquire run {run} for owner {owner}, for {ttl_ms} ms from {now_ms} ms" + _on(operation.handle)
-        case Renew(run=run, grant=grant, ttl_ms=ttl_ms, now_ms=now_ms):
-            return f"renew grant {grant} of run {run}, for {ttl_ms} ms from {now_ms} ms" + _on(operation.handle)
+        case Renew(run=run, grant=grant, ahead=ahead, ttl_ms=ttl_ms, now_ms=now_ms):
+            return f"renew grant {grant} of run {run}{_ahead(ahead)}, for {ttl_ms} ms from {now_ms} ms" + _on(
+                operation.handle
+            )
         case Release(run=run, grant=grant):
             return f"release grant {grant} of run {run}" + _on(operation.handle)
         case Reopen(handle=handle):
-            return f"close handle {handle} and open it again"
+            return f"close {'every handle' if handle is None else f'handle {handle}'} and open it again"
         case Crash():
             return "kill -9 every process and start again"
         case _:
@@ -67,7 +66,8 @@ def _event(record: RecordSpec) -> str:
         f"sequence {record.sequence}" if record.sequence is not None else "",
         f"event id {record.event_id!a}" if record.event_id is not None else "",
         "empty body" if record.empty_body else "",
-        "awkward members" if record.awkward else "",
+        f"awkward {record.awkward}" if record.awkward else "",
+        "as {} of {}".format(*record.batch) if record.batch is not None else "",
     ]
     told = ", ".join(oddity for oddity in oddities if oddity)
     return f"{record.event} ({told})" if told else str(record.event)
@@ -76,6 +76,10 @@ def _event(record: RecordSpec) -> str:
 def _under(operation: Append) -> str:
     grant = f" under grant {operation.grant}" if operation.grant is not None else ""
     return grant + _on(operation.handle)
+
+
+def _ahead(epochs: int) -> str:
+    return f", {epochs} epochs ahead" if epochs else ""
 
 
 def _on(handle: int) -> str:

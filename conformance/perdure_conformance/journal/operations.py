@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -35,8 +35,10 @@ class RecordSpec(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     sequence: Position | None = None
     event_id: Annotated[str, Meta(max_length=200)] | None = None
     empty_body: bool = False
-    awkward: bool = False
-    """Add members that only the bytes keep: whoever writes the JSON anew changes their order or their numbers."""
+    awkward: Literal["", "keys", "numbers"] = ""
+    """Add members that only the bytes keep: whoever writes the JSON anew changes their order, or their numbers."""
+    batch: tuple[Number, Number] | None = None
+    """Claim this index and size of the batch, as if the record came from another one."""
 
 
 class _Operation(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, forbid_unknown_fields=True):
@@ -98,6 +100,8 @@ class Renew(_Operation, frozen=True, tag="renew"):
     grant: Number
     ttl_ms: Milliseconds
     now_ms: Milliseconds
+    ahead: Number = 0
+    """Under an epoch so much higher than the grant's."""
     handle: Number = 0
 
 
@@ -110,9 +114,9 @@ class Release(_Operation, frozen=True, tag="release"):
 
 
 class Reopen(_Operation, frozen=True, tag="reopen"):
-    """Close one handle in good order and open it again."""
+    """Close every handle in good order, or one, and open it again."""
 
-    handle: Number = 0
+    handle: Number | None = None
 
 
 class Crash(_Operation, frozen=True, tag="crash"):
@@ -122,15 +126,12 @@ class Crash(_Operation, frozen=True, tag="crash"):
 Operation = Append | Load | SaveSnapshot | LoadSnapshot | Acquire | Renew | Release | Reopen | Crash
 
 
-_AWKWARD: JsonObject = {
-    "10": 1e-7,
-    "9": 0.000001,
-    "-1": 1e30,
-    "\U0001f600": 5e-324,
-    "\ufb33": [True, 1, "1", None],
-    "": {"": {}},
+_AWKWARD: dict[str, JsonObject] = {
+    "": {},
+    "keys": {"10": 1, "9": 2, "-1": 3, "\U0001f600": 4, "\ufb33": 5, "": {"": {}}},
+    "numbers": {"small": 1e-7, "smaller": 5e-324, "decimal": 0.000001, "large": 1e30, "mixed": [True, 1, "1", None]},
 }
-"""Canonical JSON sorts these keys by UTF-16 code units, and writes these numbers in its own way."""
+"""Canonical JSON sorts keys by UTF-16 code units, and writes numbers in its own way."""
 
 
 class Identities:
@@ -157,7 +158,12 @@ class Identities:
 
     def snapshot_body(self, operation: SaveSnapshot) -> str:
         """Build the body of a snapshot: canonical JSON that only its bytes keep."""
-        state: JsonObject = {"run_id": self.run_id(operation.run), "sequence": operation.sequence, **_AWKWARD}
+        state: JsonObject = {
+            "run_id": self.run_id(operation.run),
+            "sequence": operation.sequence,
+            **_AWKWARD["keys"],
+            **_AWKWARD["numbers"],
+        }
         body = canonical_json({**state, "text": operation.text}).decode()
         missing = operation.body_bytes - len(body.encode())
         return canonical_json({**state, "text": operation.text + "x" * max(0, missing)}).decode()
@@ -176,9 +182,9 @@ class Identities:
             self.run_id(operation.run),
             spec.sequence or operation.expected_next + index,
             self.event_id(spec.event) if spec.event_id is None else EventId(spec.event_id),
-            {"type": "NodeSucceeded", "output": {"text": spec.text + padding, **(_AWKWARD if spec.awkward else {})}},
-            batch_index=index,
-            batch_size=len(operation.records),
+            {"type": "NodeSucceeded", "output": {"text": spec.text + padding, **_AWKWARD[spec.awkward]}},
+            batch_index=index if spec.batch is None else spec.batch[0],
+            batch_size=len(operation.records) if spec.batch is None else spec.batch[1],
         )
 
     def _uuid(self, kind: str, number: int) -> str:

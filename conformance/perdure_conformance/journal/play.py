@@ -89,6 +89,8 @@ class Tally:
     reached: Counter[str] = field(default_factory=Counter)
     durable_operations: int = 0
     acknowledged_once: bool = False
+    silences: int = 0
+    """How often no answer came within the time-out."""
 
 
 class Site:
@@ -114,6 +116,10 @@ class Site:
         if handle not in self._clients:
             self._clients[handle] = self._open(handle)
         return self._clients[handle]
+
+    def handles(self) -> list[int]:
+        """Return the handles that are open, or the first one if none is."""
+        return sorted(self._clients) or [0]
 
     def reopen(self, handle: int) -> None:
         """Close a handle in good order; it is opened again when it is used."""
@@ -190,7 +196,6 @@ class Play:
         self.world = World(self.claims, self.limits)
         self.operations: list[Operation] = []
         """What was done so far, the last one included if it failed."""
-        self._silences = 0
         self._judge(DescriptionStep(self.limits))
 
     @property
@@ -212,8 +217,8 @@ class Play:
 
         Raises `Violation`, `PlayEnded`, `Inconclusive`, `AdapterFault`.
         """
-        handle = 0 if isinstance(operation, Crash) else operation.handle
-        if handle > 0 and not self.can_share:
+        handle = None if isinstance(operation, Crash) else operation.handle
+        if handle is not None and handle > 0 and not self.can_share:
             return False
         match operation:
             case Append():
@@ -271,9 +276,12 @@ class Play:
 
     def _reopen(self, operation: Reopen) -> bool:
         self._begin(operation)
-        self._site.reopen(operation.handle)
-        self.world.reopened(operation.handle, "reopen")
-        self._site.client(operation.handle)
+        handles = self._site.handles() if operation.handle is None else [operation.handle]
+        for handle in handles:
+            self._site.reopen(handle)
+            self.world.reopened(handle, "reopen")
+        for handle in handles:
+            self._site.client(handle)
         return True
 
     def _crash(self, operation: Crash) -> bool:
@@ -307,9 +315,9 @@ class Play:
                 self._judge(self.world.acquire_step(run_id, ttl_ms, now_ms, answer))
                 if isinstance(answer, Granted):
                     self.world.granted(run_id, answer)
-            case Renew(grant=grant, ttl_ms=ttl_ms, now_ms=now_ms):
+            case Renew(ttl_ms=ttl_ms, now_ms=now_ms):
                 answer = self._ask(operation.handle, "renew", self._params(operation))
-                self._judge(self.world.renew_step(run_id, grant, ttl_ms, now_ms, answer))
+                self._judge(self.world.renew_step(run_id, self._epoch(operation), ttl_ms, now_ms, answer))
                 if isinstance(answer, Renewed):
                     self.world.renewed(run_id, answer)
             case Release(grant=grant):
@@ -324,7 +332,7 @@ class Play:
 
     def _begin(self, operation: Operation) -> None:
         self.operations.append(operation)
-        if not isinstance(operation, Crash):
+        if not isinstance(operation, Crash) and operation.handle is not None:
             self.world.use(operation.handle)
 
     def _claimed_or_not(self, operation: Claimable, do: Callable[[Claimable], None], *, claimed: bool) -> bool:
@@ -395,10 +403,10 @@ class Play:
         return isinstance(answer, Page) and bool(records) and answer.records == records
 
     def _restart(self, handle: int, silence: Silence) -> None:
-        """Kill and restart what did not answer; once in a play that may happen."""
-        self._silences += 1
+        """Kill and restart what did not answer; once in a judgement that may happen."""
+        self._tally.silences += 1
         self._site.kill(handle)
-        if self._silences > 1:
+        if self._tally.silences > 1:
             raise AdapterFault("silence", f"{silence}, for the second time.", self._site.stderr())
         if self.claims.durable is None:
             raise Inconclusive(f"{silence}, and without a claim of durability nothing can be said of what is left")
@@ -420,7 +428,8 @@ class Play:
 
     def _epoch(self, operation: Renew | Release) -> int:
         epoch = self.world.epoch_of(self.run_id(operation.run), operation.grant) if self.claims.leases else None
-        return epoch or 1
+        ahead = operation.ahead if isinstance(operation, Renew) else 0
+        return (epoch or 1) + ahead
 
     def _judge(self, step: Step) -> None:
         """Ask the clauses; the first that is broken names the fault."""

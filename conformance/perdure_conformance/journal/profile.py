@@ -132,6 +132,8 @@ def judge(target: Target, options: Options, progress: Progress = _say_nothing) -
     only = options.only
     try:
         court.describe()
+        if only and not court.claims_any(only):
+            return court.judgement
         if "scripts" in options.parts:
             court.play_scripts([script for script in ALL_SCRIPTS if not only or only & set(script.reaches)])
         if "machine" in options.parts:
@@ -166,6 +168,11 @@ class _Court:
         except AdapterFault as fault:
             self._found(fault, None, "initialize", in_own_process=False)
             raise
+
+    def claims_any(self, of: frozenset[str]) -> bool:
+        """Tell whether any of these requirements is claimed."""
+        claimed = claimed_requirements(self._claims(), in_process=not self._target.is_process)
+        return any(requirement.id in of for requirement in claimed)
 
     def close(self) -> None:
         """Remove every state directory, and whatever still runs on one."""

@@ -100,7 +100,13 @@ SCRIPTS: tuple[Script, ...] = (
     Script(
         "canonical form is kept",
         ("JRN-002",),
-        (append(1, RecordSpec(event=1, awkward=True)), load(), Reopen(), load()),
+        (
+            append(1, RecordSpec(event=1, awkward="keys")),
+            append(2, RecordSpec(event=2, awkward="numbers")),
+            load(),
+            Reopen(),
+            load(),
+        ),
     ),
     Script("a position that is past", ("JRN-004", "JRN-005"), (append(1, 1), append(2, 2), append(2, 3), append(3, 3))),
     Script(
@@ -162,7 +168,13 @@ SCRIPTS: tuple[Script, ...] = (
     Script(
         "a replay with a new record behind it",
         ("JRN-009",),
-        (append(1, 1, 2), append(1, 1, 2, 3), load(), append(3, 3), load()),
+        (
+            append(1, 1, 2),
+            append(1, RecordSpec(event=1, batch=(0, 2)), RecordSpec(event=2, batch=(1, 2)), 3),
+            load(),
+            append(3, 3),
+            load(),
+        ),
     ),
     Script(
         "a batch that is partly stored",
@@ -487,6 +499,36 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
         ),
     ),
     Script(
+        "a former owner releases nothing",
+        ("LSE-002",),
+        (_acquire(0), _acquire(11, owner=1), Release(run=0, grant=0), _acquire(12, owner=2), _acquire(22, owner=2)),
+    ),
+    Script(
+        "released after it was renewed",
+        ("LSE-003",),
+        (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=5), Release(run=0, grant=0), _acquire(6, owner=1)),
+    ),
+    Script(
+        "renewed for less",
+        ("LSE-006", "LSE-003"),
+        (_acquire(0, ttl_ms=100), Renew(run=0, grant=0, ttl_ms=10, now_ms=5), _acquire(16, owner=1)),
+    ),
+    Script(
+        "renewed at its last instant",
+        ("LSE-004", "LSE-002"),
+        (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=10), _acquire(20, owner=1), _acquire(21, owner=1)),
+    ),
+    Script(
+        "an epoch that was never granted does not renew",
+        ("LSE-005", "LSE-003"),
+        (
+            _acquire(0),
+            Renew(run=0, grant=0, ahead=1, ttl_ms=90, now_ms=5),
+            Renew(run=0, grant=0, ttl_ms=10, now_ms=5),
+            _acquire(16, owner=1),
+        ),
+    ),
+    Script(
         "leases of two runs",
         ("LSE-003",),
         (_acquire(0), _acquire(0, run=1), Release(run=1, grant=0), _acquire(1, owner=1), _acquire(1, run=1)),
@@ -544,7 +586,7 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
     ),
     Script(
         "a replay under a later epoch",
-        ("JRN-008", "JRN-024"),
+        ("JRN-008", "JRN-025"),
         (
             append(1, 1),
             _acquire(0),

@@ -310,9 +310,8 @@ class World:
         self._grants[run_id].append(grant.epoch)
         self._truth.put_lease(run_id, Lease(grant.epoch, grant.until_ms))
 
-    def renew_step(self, run_id: RunId, grant: int, ttl_ms: int, now_ms: int, answer: Answer) -> RenewStep:
+    def renew_step(self, run_id: RunId, epoch: int, ttl_ms: int, now_ms: int, answer: Answer) -> RenewStep:
         """Return a prolongation as a step."""
-        epoch = self._grants[run_id][grant]
         expected = decide_renew(self._truth.lease(run_id), epoch, ttl_ms, now_ms)
         return RenewStep(self._until_ms(ttl_ms, now_ms), expected, answer)
 

@@ -23,6 +23,7 @@ from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 
 _CASE = "case.json"
+_STDERR_LINES_SHOWN = 6
 _MAX_CASE_BYTES = 16 * 2**20
 
 
@@ -82,6 +83,7 @@ def in_words(finding: Finding, folder: Path) -> str:
         f"found by  {finding.found_by}, seed {finding.case.seed}",
         _how_sure(finding),
         f"again     {rerun_line(folder)}",
+        *(f"stderr    {line}" for line in inert(finding.stderr).splitlines()[-_STDERR_LINES_SHOWN:]),
     ]
     return "\n".join(line for index, line in enumerate(lines) if line or (index and lines[index - 1]))
 

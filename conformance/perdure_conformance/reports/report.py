@@ -99,7 +99,7 @@ def build(
             for requirement in selected
         ],
         "fault": _fault(judgement, cases),
-        "not_covered": not_covered(claims, verdicts, target),
+        "not_covered": not_covered(claims, verdicts, target) if description else ["everything: it did not open"],
         "durations": {name: round(seconds, 3) for name, seconds in judgement.durations_s.items()},
         "durable_operations": judgement.tally.durable_operations,
     }

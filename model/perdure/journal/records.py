@@ -45,7 +45,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if self.batch_index >= self.batch_size:
             raise ValueError("the index in the batch is not below the batch's size")
         if not isinstance(self.event.get("type"), str):
-            raise ValueError("the event has no type")
+            raise TypeError("the event has no type")
 
 
 def seal(

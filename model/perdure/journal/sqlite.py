@@ -79,16 +79,13 @@ class SqliteJournal:
             self._database = sqlite3.connect(
                 self._path, timeout=busy_timeout_ms / 1_000, isolation_level=None, check_same_thread=False
             )
+            try:
+                self._prepare()
+            except BaseException:
+                self._database.close()
+                raise
         except sqlite3.Error as error:
-            raise self._cannot_be_opened(error) from error
-        try:
-            self._prepare()
-        except sqlite3.Error as error:
-            self._database.close()
-            raise self._cannot_be_opened(error) from error
-        except JournalOpenError:
-            self._database.close()
-            raise
+            raise JournalOpenError(f"{self._path} cannot be opened as a journal: {error}") from error
 
     @property
     def description(self) -> Description:
@@ -196,9 +193,6 @@ class SqliteJournal:
         """Close the handle; the database stays."""
         with self._lock:
             self._database.close()
-
-    def _cannot_be_opened(self, error: sqlite3.Error) -> JournalOpenError:
-        return JournalOpenError(f"{self._path} cannot be opened as a journal: {error}")
 
     def _prepare(self) -> None:
         # Tables and version are committed at once: in this order, a racing creation never looks like another program's.

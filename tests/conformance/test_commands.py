@@ -1,0 +1,234 @@
+"""The command line: exit codes, what is printed where, and what is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from perdure_conformance import data
+
+MUTANTS = "perdure_conformance.journal.mutants"
+NODE_JOURNAL = Path(__file__).resolve().parents[2] / "conformance/examples/node-journal/adapter.mjs"
+
+
+def perdure(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", "from perdure_conformance.cli import main; main()", *words]
+    done = subprocess.run(program, cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    return done
+
+
+def report_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(done.stdout)
+    schema = json.loads((data.schemas() / "report-1.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(document)
+    return document
+
+
+def verdicts(report: dict[str, Any]) -> dict[str, str]:
+    return {row["id"]: row["verdict"] for row in report["requirements"]}
+
+
+def test_check_alone_judges_the_embedded_default_and_reaches_all_that_it_claims(tmp_path: Path) -> None:
+    done = perdure("check", "--json", cwd=tmp_path)
+    report = report_of(done)
+    assert done.returncode == 0
+    assert report["target"]["name"] == "sqlite"
+    assert set(verdicts(report).values()) == {"pass", "not_claimed"}
+    assert {key for key, verdict in verdicts(report).items() if verdict == "not_claimed"} == {"JRN-022"}
+    assert report["level"] == "Workflow journal with snapshots and fenced leases"
+    assert report["durable_operations"] <= 4_000
+    assert json.loads((tmp_path / "perdure-report/report.json").read_text("utf-8")) == report
+
+
+def test_a_journal_without_durability_is_no_workflow_journal(tmp_path: Path) -> None:
+    report = report_of(perdure("check", "journal", "memory", "--depth", "quick", "--json", cwd=tmp_path))
+    assert report["exit_code"] == 0
+    assert report["level"] == "Core"
+    assert "durable: not claimed" in report["not_covered"]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed: its example is not covered")
+def test_the_example_in_node_is_conformant(tmp_path: Path) -> None:
+    done = perdure("check", "journal", "--command", f"node {NODE_JOURNAL}", "--depth", "quick", "--json", cwd=tmp_path)
+    report = report_of(done)
+    assert done.returncode == 0
+    assert report["level"] == "Workflow journal"
+    assert "not_reached" not in verdicts(report).values()
+
+
+@pytest.mark.parametrize(
+    ("mutant", "blamed"), [("KeepsTheLoser", "JRN-007"), ("DropsNul", "JRN-002"), ("CommitsOnClose", "JRN-017")]
+)
+def test_a_broken_journal_is_told_by_name_and_fails_again_twice(tmp_path: Path, mutant: str, blamed: str) -> None:
+    words = ("check", "journal", f"{MUTANTS}:{mutant}", "--depth", "quick", "--only", blamed, "--json")
+    done = perdure(*words, cwd=tmp_path)
+    report = report_of(done)
+    assert done.returncode == 1
+    assert verdicts(report) == {blamed: "fail"}
+    folder = report["requirements"][0]["case"]
+    assert {path.name for path in (tmp_path / folder).iterdir()} == {
+        "case.json",
+        "failure.txt",
+        "transcript.txt",
+        "stderr.txt",
+    }
+    assert f"perdure rerun {folder}" in (tmp_path / folder / "failure.txt").read_text("utf-8")
+    case = json.loads((tmp_path / folder / "case.json").read_text("utf-8"))
+    Draft202012Validator(json.loads((data.schemas() / "case-1.json").read_text("utf-8"))).validate(case)
+    first, second = (perdure("rerun", folder, "--json", cwd=tmp_path) for _ in range(2))
+    assert first.returncode == second.returncode == 1
+    assert first.stdout == second.stdout
+    assert json.loads(first.stdout)["same"] is True
+
+
+def test_a_case_that_was_mended_passes(tmp_path: Path) -> None:
+    perdure("check", "journal", f"{MUTANTS}:KeepsTheLoser", "--depth", "quick", cwd=tmp_path)
+    path = tmp_path / "perdure-report/failures/JRN-007/case.json"
+    case = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**case, "target": {"name": "memory"}}), "utf-8")
+    done = perdure("rerun", str(path.parent), cwd=tmp_path)
+    assert done.returncode == 0
+    assert "does not fail any more" in done.stdout
+
+
+def test_an_empty_selection_is_no_pass(tmp_path: Path) -> None:
+    words = ("check", "journal", "perdure_conformance.journal.twins:HasTheCoreOnly", "--only", "LSE-001")
+    done = perdure(*words, cwd=tmp_path)
+    assert done.returncode == 3
+    assert "nothing that was selected is claimed" in done.stdout
+
+
+def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path: Path) -> None:
+    program = "import sys; sys.exit('no disk \\x1b[31m today')"
+    command = f'{sys.executable} -c "{program}"'
+    done = perdure("check", "journal", "--command", command, "--timeout", "5", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "exited with code 1" in done.stdout
+    assert "no disk \\x1b[31m today" in done.stdout
+    assert "\x1b" not in done.stdout
+    again = perdure("rerun", "perdure-report/failures/fault-exited", cwd=tmp_path)
+    assert again.returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "runtime"], "no profile"),
+        (["check", "journal", "oracle"], "There is no journal called"),
+        (["check", "journal", "no.such:thing"], "cannot be imported"),
+        (["check", "journal", "json:nothing"], "cannot be imported"),
+        (["check", "journal", "json:__name__"], "not callable"),
+        (["check", "journal", "sqlite", "--command", "x"], "not both"),
+        (["check", "journal", "--command", ""], "empty"),
+        (["check", "journal", "--command", "'"], "cannot be split"),
+        (["check", "--only", "JRN-999"], "no requirement"),
+        (["check", "--only", "TOL-001"], "no requirement"),
+        (["check", "--depth", "bottomless"], "depth"),
+        (["check", "--timeout", "0"], "timeout"),
+        (["check", "--report", "/dev/null/x"], "cannot be written"),
+        (["rerun", "nowhere"], "cannot be read"),
+        (["explain", "JRN-99"], "Did you mean"),
+        (["explain", "\x1b[31m"], "Nothing is called"),
+        (["selftest", "nothing"], "no profile"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_exit_code_2(tmp_path: Path, words: list[str], said: str) -> None:
+    done = perdure(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "\x1b" not in done.stderr
+    assert not done.stdout
+
+
+UNKNOWN_OPERATION = (
+    '{"case_version":1,"target":{"name":"memory"},"in_own_process":false,"timeout_s":1,"seed":1,'
+    '"plays":[{"number":1,"operations":[{"operation":"format the disk"}]}],"failure":"JRN-001"}'
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"case_version": 2}',
+        "\x00",
+        "[" * 100_000,
+        '{"case_version":1,"case_version":1}',
+        UNKNOWN_OPERATION,
+    ],
+)
+def test_a_damaged_case_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "case.json").write_text(text, "utf-8")
+    done = perdure("rerun", str(tmp_path), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is no case" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_explain_knows_requirements_refusals_and_faults(tmp_path: Path) -> None:
+    explained = json.loads(perdure("explain", "jrn-008", "--json", cwd=tmp_path).stdout)
+    assert explained["id"] == "JRN-008"
+    assert explained["claim"] == "exact_replay"
+    assert "RefusesReplays" in [mutant["name"] for mutant in explained["mutants"]]
+    assert explained["checks"]
+    assert "actual_next" in perdure("explain", "sequence_conflict", cwd=tmp_path).stdout
+    assert "time-out" in perdure("explain", "silence", cwd=tmp_path).stdout
+    assert "JRN-001" in perdure("explain", cwd=tmp_path).stdout
+
+
+def test_doctor_says_what_is_not_claimed(tmp_path: Path) -> None:
+    document = json.loads(perdure("doctor", "--json", cwd=tmp_path).stdout)
+    assert document["sync_median_ms"] > 0
+    assert document["not_claimed"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_help_has_examples(tmp_path: Path) -> None:
+    assert "perdure check journal --command" in perdure("check", "--help", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+    tell = tmp_path / "tell"
+    os.mkfifo(tell)
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        f"open({str(tell)!r}, 'w').write(str(os.getpid()))\n"
+        "sys.stdin.read()\n",
+        "utf-8",
+    )
+    states = tmp_path / "states"
+    states.mkdir()
+    program = [sys.executable, "-c", "from perdure_conformance.cli import main; main()"]
+    words = ["check", "journal", "--command", f"{sys.executable} {adapter}", "--timeout", "600"]
+    with subprocess.Popen(
+        [*program, *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(states)},
+    ) as running:
+        pid = int(tell.read_text("utf-8"))
+        running.send_signal(number)
+        _, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Interrupted" in stderr
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert not list(states.iterdir())
