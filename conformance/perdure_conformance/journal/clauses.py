@@ -145,7 +145,7 @@ def replay_left_nothing(step: AppendStep) -> bool | None:
 @clause("JRN-015", AppendStep)
 def refused_batch_left_nothing(step: AppendStep) -> bool | None:
     """After a refused batch the run's next sequence is as it was, and its event ids are free."""
-    if "refused_batch" not in step.doubts or not step.claims.atomic_batch or not _is_new(step):
+    if "refused_batch" not in step.doubts or not step.claims.atomic_batch:
         return None
     return not _finds_more(step)
 
@@ -153,9 +153,7 @@ def refused_batch_left_nothing(step: AppendStep) -> bool | None:
 @clause("JRN-007", AppendStep)
 def refused_append_left_nothing(step: AppendStep) -> bool | None:
     """After a refused append the run's next sequence is as it was, and its event ids are free."""
-    if not step.doubts & {"refused_record", "refused_batch"} or not _is_new(step):
-        return None
-    return not _finds_more(step)
+    return not _finds_more(step) if step.doubts & {"refused_record", "refused_batch"} else None
 
 
 @clause("JRN-006", AppendStep)
@@ -243,7 +241,8 @@ def _finds_more(step: AppendStep) -> bool:
         case SequenceConflict(actual_next=actual_next):
             return actual_next > step.next_sequence
         case EventIdConflict():
-            return step.refused_before and not step.id_in_other_run
+            known = isinstance(step.expected, EventIdConflict)
+            return step.refused_before and not step.id_in_other_run and not known
         case _:
             return False
 
@@ -398,6 +397,14 @@ def granted_lease_lasts_its_time(step: AcquireStep) -> bool | None:
     if step.until_ms is None or not isinstance(step.answer, Granted) or not isinstance(step.expected, Granted):
         return None
     return step.answer.until_ms == step.until_ms
+
+
+@clause("LSE-005", AcquireStep)
+def refused_renewal_changed_nothing(step: AcquireStep) -> bool | None:
+    """After a refused renewal the lease lasts as long as before."""
+    if not step.after_refused_renewal or step.expected is None:
+        return None
+    return type(step.answer) is type(step.expected)
 
 
 @clause("LSE-002", AcquireStep)

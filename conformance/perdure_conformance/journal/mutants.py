@@ -84,6 +84,7 @@ class AcknowledgesInReverse(_Memory):
     "JRN-003",
     overlaps=(
         "JRN-001",
+        "JRN-004",
         "JRN-005",
         "JRN-008",
         "JRN-009",
@@ -237,9 +238,12 @@ class IsFullTooEarly(_Memory):
         "JRN-003",
         "JRN-005",
         "JRN-007",
+        "JRN-008",
+        "JRN-009",
         "JRN-011",
         "JRN-012",
         "JRN-013",
+        "JRN-018",
         "JRN-023",
     ),
 )
@@ -563,7 +567,7 @@ class TrustsItsOwnCounter(_Memory):
         return answer
 
 
-@mutant("JRN-019", overlaps=("JRN-013", "JRN-018"))
+@mutant("JRN-019", overlaps=("JRN-009", "JRN-013", "JRN-018"))
 class TrustsItsProcess(SqliteJournal):
     """Counts each run's records in its own process after the first look, and misses what other processes append."""
 

@@ -320,6 +320,8 @@ class Play:
                 self._judge(self.world.renew_step(run_id, self._epoch(operation), ttl_ms, now_ms, answer))
                 if isinstance(answer, Renewed):
                     self.world.renewed(run_id, answer)
+                else:
+                    self.world.renewal_refused(run_id)
             case Release(grant=grant):
                 answer = self._ask(operation.handle, "release", self._params(operation))
                 step = self.world.release_step(run_id, grant, answer)

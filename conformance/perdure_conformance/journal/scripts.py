@@ -46,7 +46,7 @@ MALFORMED_EVENT_IDS = (
 )
 """Event ids that are no canonical lowercase UUID text."""
 
-SIZES_BYTES = (4_095, 4_096, 4_097, 65_535, 65_536)
+SIZES_BYTES = (4_095, 4_096, 4_097, 65_535, 65_536, 65_537, 200_000)
 """Sizes at which buffers end."""
 
 

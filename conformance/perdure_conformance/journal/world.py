@@ -117,6 +117,7 @@ class AcquireStep:
     """When the lease ends if it is granted; None if the store's own clock judges."""
     expected: Granted | Held | None
     """None if only the store's own clock knows."""
+    after_refused_renewal: bool
     answer: Answer
 
 
@@ -187,6 +188,7 @@ class World:
         self.handles: set[int] = set()
         """The handles that were used so far."""
         self._saved: defaultdict[RunId, list[Snapshot]] = defaultdict(list)
+        self._refused_renewal: set[RunId] = set()
         self._last_saver: dict[RunId, int | None] = {}
 
     # What happens to handles
@@ -301,12 +303,14 @@ class World:
         lease = self._truth.lease(run_id)
         expected = decide_acquire(lease, ttl_ms, now_ms)
         if self._store_judges_time and lease.until_ms >= 0:
-            return AcquireStep(lease, None, None, answer)
-        return AcquireStep(lease, self._until_ms(ttl_ms, now_ms), expected, answer)
+            return AcquireStep(lease, None, None, after_refused_renewal=False, answer=answer)
+        after_refused = run_id in self._refused_renewal
+        return AcquireStep(lease, self._until_ms(ttl_ms, now_ms), expected, after_refused, answer)
 
     def granted(self, run_id: RunId, grant: Granted) -> None:
         """Note a grant under the epoch that the store chose."""
         self._runs.add(run_id)
+        self._refused_renewal.discard(run_id)
         self._grants[run_id].append(grant.epoch)
         self._truth.put_lease(run_id, Lease(grant.epoch, grant.until_ms))
 
@@ -314,6 +318,10 @@ class World:
         """Return a prolongation as a step."""
         expected = decide_renew(self._truth.lease(run_id), epoch, ttl_ms, now_ms)
         return RenewStep(self._until_ms(ttl_ms, now_ms), expected, answer)
+
+    def renewal_refused(self, run_id: RunId) -> None:
+        """Note a prolongation that was refused."""
+        self._refused_renewal.add(run_id)
 
     def renewed(self, run_id: RunId, renewal: Renewed) -> None:
         """Note a prolongation."""
