@@ -479,12 +479,13 @@ def test_a_full_disk_leaves_nothing_of_a_batch(sqlite: SqliteJournal, last: int,
 
 def test_an_interrupted_batch_of_several_statements_leaves_nothing(sqlite: SqliteJournal) -> None:
     inserts = 0
+    once = iter([1])  # SQLite ends the transaction by itself; what comes after is not interrupted.
 
     def interrupt_the_second(statement: str) -> None:
         nonlocal inserts
         inserts += statement.startswith("INSERT")
         if inserts == 2:
-            sqlite._database.set_progress_handler(lambda: 1, 1)
+            sqlite._database.set_progress_handler(lambda: next(once, 0), 1)
 
     sqlite._database.set_trace_callback(interrupt_the_second)
     assert sqlite.append(RUN, 1, batch(1, 2_500)) == Unavailable(detail="interrupted")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -17,12 +19,27 @@ from perdure_conformance.verdict import NO_VERDICT
 
 app = typer.Typer(
     name="perdure",
-    help="Judge a durable workflow journal: does it really lose nothing?",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _say_version(wanted: bool) -> None:  # noqa: FBT001 - called by the option
+    if wanted:
+        typer.echo(f"perdure {version('perdure')}")
+        raise typer.Exit
+
+
+_VERSION = typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+
+
+@app.callback()
+def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
+    """Judge a durable workflow journal: find out whether it really loses nothing."""
+
+
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
@@ -37,9 +54,6 @@ def main() -> None:
         app(standalone_mode=True)
     except Interrupted:
         sys.stderr.write("Interrupted. Nothing was left running, and no verdict was given.\n")
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
         sys.exit(INTERRUPTED)
     except Exception as error:
         if os.environ.get("PERDURE_DEBUG"):

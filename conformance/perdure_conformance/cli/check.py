@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import TaskID
 
-from perdure_conformance.cli.common import console, print_json, progress_console, target_or_exit, wrong_usage
+from perdure_conformance.cli.common import (
+    console,
+    even_if_nobody_reads,
+    print_json,
+    progress_bar,
+    target_or_exit,
+    wrong_usage,
+)
+from perdure_conformance.harness.factories import BUILT_IN
 from perdure_conformance.journal.profile import PREFIXES, Judgement, Options, judge
 from perdure_conformance.reports import failure, report, terminal
 from perdure_conformance.requirements import requirements
@@ -53,16 +61,18 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     Exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 no verdict.
     """
     if profile != "journal":
-        wrong_usage(f"There is no profile {profile!r}. The one there is: journal.")
+        meant = f" Did you mean `perdure check journal {profile}`?" if ":" in profile or profile in BUILT_IN else ""
+        wrong_usage(f"There is no profile {profile!r}; the one there is: journal.{meant}")
     selected = _selected(only or [])
     implementation = target_or_exit(target, command)
     _prepare(report_dir)
-    with _progress(quiet=as_json) as bar:
-        tasks: dict[str, object] = {}
+    with progress_bar() as bar:
+        tasks: dict[str, TaskID] = {}
 
         def tell(label: str, done: int, total: int) -> None:
-            task = tasks.setdefault(label, bar.add_task(label, total=total) if label not in tasks else None)
-            bar.update(task, completed=done, total=total)  # type: ignore[arg-type]
+            if label not in tasks:
+                tasks[label] = bar.add_task(label, total=total)
+            bar.update(tasks[label], completed=done)
 
         options = Options(depth, seed, timeout_s=timeout, only=selected)
         judgement = judge(implementation, options, tell)
@@ -79,7 +89,8 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     if as_json:
         print_json(built.document)
     else:
-        _show(built, judgement, folders, report_dir)
+        with even_if_nobody_reads():
+            _show(built, judgement, folders, report_dir)
     sys.exit(built.exit_code)
 
 
@@ -89,6 +100,7 @@ def _show(built: report.Report, judgement: Judgement, folders: dict[str, Path], 
 
 
 def _selected(only: list[str]) -> frozenset[str]:
+    only = [identity.upper() for identity in only]
     for identity in only:
         if identity not in requirements() or not identity.startswith(PREFIXES):
             wrong_usage(f"There is no requirement {identity} of a journal. `perdure explain` lists those there are.")
@@ -102,16 +114,3 @@ def _prepare(report_dir: Path) -> None:
     except OSError as error:
         wrong_usage(f"{report_dir} cannot be written: {error.strerror}. Name another folder with --report.")
     failure.remove_old(report_dir)
-
-
-def _progress(*, quiet: bool) -> Progress:
-    where = progress_console()
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeElapsedColumn(),
-        console=where,
-        disable=quiet or not where.is_terminal,
-        transient=True,
-    )

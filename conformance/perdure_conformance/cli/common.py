@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shlex
 import signal
 import sys
+from collections.abc import Iterator
 from types import FrameType
 from typing import Final, NoReturn
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.harness.targets import Target, find_target
@@ -34,15 +38,41 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise Interrupted
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to `even_if_nobody_reads`, where rich would exit with 1."""
+        raise  # noqa: PLE0704 - rich calls this while it handles the error
+
+
 def console() -> Console:
     """Return the console for results: standard output, plain when it is piped."""
     piped = not sys.stdout.isatty()
-    return Console(highlight=False, width=_PIPED_WIDTH if piped else None)
+    width = None if not piped or "COLUMNS" in os.environ else _PIPED_WIDTH
+    return _Console(highlight=False, width=width)
 
 
-def progress_console() -> Console:
-    """Return the console for progress: standard error."""
-    return Console(stderr=True, highlight=False)
+def progress_bar() -> Progress:
+    """Return a progress bar on standard error; silent when nobody watches."""
+    where = Console(stderr=True, highlight=False)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+        console=where,
+        disable=not where.is_terminal,
+        transient=True,
+    )
+
+
+@contextlib.contextmanager
+def even_if_nobody_reads() -> Iterator[None]:
+    """Print, and go on if whoever read has left: the exit code is the verdict, not the fate of a pipe."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def wrong_usage(sentence: str) -> NoReturn:
@@ -53,7 +83,8 @@ def wrong_usage(sentence: str) -> NoReturn:
 
 def print_json(document: object) -> None:
     """Write one JSON document to standard output, and nothing else."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=True) + "\n")
+    with even_if_nobody_reads():
+        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=True) + "\n")
 
 
 def target_or_exit(name: str | None, command: str | None) -> Target:

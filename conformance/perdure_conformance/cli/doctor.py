@@ -20,14 +20,7 @@ _SYNCS: Final = 40
 _IMPLAUSIBLE_MS: Final = 0.02
 """No disk, and no flash with a controller, stores 4 KiB durably in less."""
 
-_PROGRAMS: Final = (
-    ("node", "the adapter example in Node.js"),
-    ("strace", "crash windows at system calls"),
-    ("postgres", "judging a journal on PostgreSQL"),
-    ("redis-server", "judging a journal on Redis"),
-    ("nats-server", "judging a journal on NATS"),
-)
-
+_PROGRAMS: Final = ("node", "strace", "postgres", "redis-server", "nats-server")
 
 EPILOG = """\b
 Examples:
@@ -41,7 +34,7 @@ def doctor(
 ) -> None:
     """Show what this machine allows, how fast it syncs, and what is therefore not claimed."""
     median_ms = _sync_median_ms()
-    programs = {name: _find(name) for name, _ in _PROGRAMS}
+    programs = {name: _find(name) for name in _PROGRAMS}
     document: dict[str, object] = {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -63,8 +56,8 @@ def doctor(
     for name, value in document.items():
         if not isinstance(value, dict | list):
             out.print(f"{name:18} {value}", markup=False)
-    for name, use in _PROGRAMS:
-        out.print(f"{name:18} {programs[name] or f'not found ({use})'}", markup=False)
+    for name, path in programs.items():
+        out.print(f"{name:18} {path or 'not found'}", markup=False)
     for line in _not_claimed(median_ms, programs):
         out.print(f"not claimed        {line}", markup=False, soft_wrap=True)
 
@@ -99,10 +92,14 @@ def _ptrace_scope() -> str:
 
 
 def _not_claimed(median_ms: float, programs: dict[str, str | None]) -> list[str]:
-    lines = ["power loss, disk errors and crashes within an append: not in this release"]
+    lines = [
+        "power loss, disk errors, crashes within an append: not in this release, whatever the machine allows",
+        "journals on PostgreSQL, Redis or NATS: none is built in yet; yours is judged through its adapter",
+    ]
     if median_ms < _IMPLAUSIBLE_MS:
         lines.append(f"durability on this disk: a sync takes {median_ms:.4f} ms, which no disk does; is this memory?")
     if not Path("/proc/self/environ").exists():
         lines.append("finding children that left the process group: there is no /proc")
-    lines += [f"{use}: {name} is not found" for name, use in _PROGRAMS if programs[name] is None]
+    if programs["node"] is None:
+        lines.append("the example in Node.js: node is not found")
     return lines

@@ -8,26 +8,15 @@ from typing import Annotated, Final
 
 import msgspec
 import typer
-from rich.console import Console
 
 from perdure.journal import contract
-from perdure_conformance.cli.common import console, print_json, wrong_usage
+from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
+from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.profile import PREFIXES, checks_of
 from perdure_conformance.requirements import Requirement, requirements
-
-_FAULTS: Final = {
-    "cannot_start": "The program or the factory is not there, or fails at once.",
-    "exited": "The program ended although it was not asked to.",
-    "silence": "No answer came within the time-out, for the second time in one check. Raise --timeout if it is slow.",
-    "no_message": "A line on standard output is no JSON message. Logs belong on standard error.",
-    "line_too_long": "A line is longer than the protocol allows: twice the larger limit plus 64 KiB.",
-    "wrong_reply": "A message does not answer the request: its id, its form or its result is wrong.",
-    "unasked": "A message came that nobody asked for.",
-    "error": "An operation was answered with an error or an exception. A refusal is a result.",
-    "not_reading": "The program does not take its input.",
-}
-
+from perdure_conformance.tool.checks import CHECKS
+from perdure_conformance.tool.mutants import TOOL_MUTANTS
 
 EPILOG = """\b
 Examples:
@@ -40,7 +29,10 @@ Examples:
 
 def explain(
     word: Annotated[
-        str | None, typer.Argument(help="A requirement (JRN-008), a refusal (sequence_conflict) or a kind of fault.")
+        str | None,
+        typer.Argument(
+            help="A requirement (JRN-008), a refusal (sequence_conflict), a claim, a verdict or a kind of fault."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
@@ -67,9 +59,8 @@ def _list(*, as_json: bool) -> None:
     if as_json:
         print_json([_document(requirement) for requirement in requirements().values()])
         return
-    out = console()
     for requirement in requirements().values():
-        out.print(f"{requirement.id}  {requirement.sentence}", markup=False, soft_wrap=True)
+        _say(f"{requirement.id}  {requirement.sentence}")
 
 
 def _requirement(requirement: Requirement, *, as_json: bool) -> None:
@@ -77,22 +68,14 @@ def _requirement(requirement: Requirement, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
         return
-    out = console()
-    out.print(f"{requirement.id}  {requirement.sentence}", markup=False, soft_wrap=True)
-    _fact(out, "claim", requirement.claim)
-    _fact(out, "source", requirement.source)
-    _fact(out, "reported", requirement.report)
-    _fact(out, "page", f"docs/spec/{requirement.page}")
-    for check in checks_of(requirement.id) if requirement.id.startswith(PREFIXES) else []:
-        _fact(out, "check", check)
-    for mutant in MUTANTS.values():
-        if mutant.breaks == requirement.id:
-            _fact(out, "mutant", f"{mutant.name}: {mutant.fault}")
-
-
-def _fact(out: Console, name: str, value: str) -> None:
-    if value:
-        out.print(f"  {name:9} {value}", markup=False, soft_wrap=True)
+    _say(f"{requirement.id}  {requirement.sentence}")
+    for name in ("claim", "source", "report", "page"):
+        if document[name]:
+            _say(f"  {name:9} {document[name]}")
+    for check in _checks(requirement.id):
+        _say(f"  check     {check}")
+    for mutant, fault in _mutants(requirement.id).items():
+        _say(f"  mutant    {mutant}: {fault}")
 
 
 def _document(requirement: Requirement) -> dict[str, object]:
@@ -102,14 +85,27 @@ def _document(requirement: Requirement) -> dict[str, object]:
         "claim": requirement.claim,
         "source": requirement.source,
         "report": requirement.report,
-        "page": requirement.page,
-        "checks": checks_of(requirement.id) if requirement.id.startswith(PREFIXES) else [],
-        "mutants": [
-            {"name": mutant.name, "fault": mutant.fault}
-            for mutant in MUTANTS.values()
-            if mutant.breaks == requirement.id
-        ],
+        "page": f"docs/spec/{requirement.page}",
+        "checks": _checks(requirement.id),
+        "mutants": [{"name": name, "fault": fault} for name, fault in _mutants(requirement.id).items()],
     }
+
+
+def _checks(requirement: str) -> list[str]:
+    if requirement.startswith(PREFIXES):
+        return checks_of(requirement)
+    return [(check.__doc__ or "").strip() for check in CHECKS.get(requirement, ())]
+
+
+def _mutants(requirement: str) -> dict[str, str]:
+    of_journals = {mutant.name: mutant.fault for mutant in MUTANTS.values() if mutant.breaks == requirement}
+    of_the_tool = {mutant.name: mutant.fault for mutant in TOOL_MUTANTS if mutant.breaks == requirement}
+    return of_journals | of_the_tool
+
+
+def _say(line: str) -> None:
+    with even_if_nobody_reads():
+        console().print(line, markup=False, soft_wrap=True)
 
 
 def _meanings() -> dict[str, str]:
@@ -118,4 +114,29 @@ def _meanings() -> dict[str, str]:
         for _, kind in inspect.getmembers(contract, inspect.isclass)
         if issubclass(kind, msgspec.Struct) and kind.__struct_config__.tag is not None
     }
-    return {**refusals, **_FAULTS}
+    return {**refusals, **FAULTS, **_VERDICTS, **_CLAIMS}
+
+
+_VERDICTS: Final = {
+    "pass": "Every operation that reached the requirement kept it.",
+    "fail": "An operation broke it; the report names the folder of the smallest case.",
+    "inconclusive": "The judgement was cut short: an adapter fault, or answers that left everything open.",
+    "not_claimed": "The implementation does not claim the capability under which it is judged.",
+    "not_reached": "It is claimed, and no operation ever reached it: nothing was shown.",
+}
+
+_CLAIMS: Final = {
+    "core": "What every journal is judged by; nothing waives it.",
+    "unclaimed": "Judged for everybody who leaves an operation unclaimed.",
+    "exact_replay": "Records sent again are acknowledged again and stored once.",
+    "event_id_dedup": "An event id stands once in a run.",
+    "atomic_batch": "A batch is stored whole or not at all.",
+    "multi_handle": "Several open journals of one process share the state.",
+    "multi_process": "Several processes share the state.",
+    "durable": "What an acknowledged record survives: process-crash, ordered, sector or posix-weak.",
+    "snapshots": "One derived cache a run.",
+    "leases": "Ownership of a run for a time, under an epoch that only grows.",
+    "fencing": "An append with an epoch below the highest granted one is refused.",
+    "read": "own_writes: a load shows what its own handle appended. linearizable: what anybody appended.",
+    "lease_clock": "Whose time judges a lease: the caller's, or the store's.",
+}

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from perdure_conformance.cli.common import console, print_json, wrong_usage
+from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
 from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.journal.cases import Case, Replay, replay, target_of
-from perdure_conformance.journal.describe import sentence
 from perdure_conformance.reports import failure
 from perdure_conformance.reports.inert import inert
+from perdure_conformance.requirements import requirements
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 EPILOG = """\b
@@ -62,13 +62,18 @@ def _exit_code(again: Replay) -> int:
 
 def _show(case: Case, again: Replay) -> None:
     out = console()
-    for number, operation in enumerate(case.plays[-1].operations, 1):
-        mark = "✗" if number == again.done and again.failure is not None else "·"
-        out.print(f"{mark} {number}. {inert(sentence(operation))}", markup=False, soft_wrap=True)
+    requirement = requirements().get(case.failure)
+    told = requirement.sentence if requirement is not None else failure.meaning_of_fault(case.failure)
+    lines = [f"{case.failure}  {told}", "", *failure.numbered(case.plays[-1].operations, again.answers), ""]
     if again.failure is None:
-        out.print(f"It does not fail any more: {case.failure} holds in this case.", markup=False, soft_wrap=True)
-        return
-    how = "the same way" if again.failure == case.failure else f"in another way (it was {case.failure})"
-    out.print(f"{again.failure}: it fails again, {how}.", markup=False, soft_wrap=True)
-    out.print(f"expected  {inert(str(again.expected))}", markup=False, soft_wrap=True)
-    out.print(f"actual    {inert(str(again.actual))}", markup=False, soft_wrap=True)
+        lines.append("It does not fail any more.")
+    else:
+        how = "the same way" if again.failure == case.failure else f"in another way: {again.failure}"
+        lines += [
+            f"It fails again, {how}.",
+            f"expected  {failure.as_line(again.expected)}",
+            f"actual    {failure.as_line(again.actual)}",
+        ]
+    with even_if_nobody_reads():
+        for line in lines:
+            out.print(inert(line), markup=False, soft_wrap=True)

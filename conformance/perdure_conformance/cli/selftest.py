@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from typing import Annotated, Final, TypeVar
 
 import typer
@@ -14,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from perdure_conformance.cli.common import console, interrupt_on_signals, print_json, wrong_usage
+from perdure_conformance.cli.common import console, interrupt_on_signals, print_json, progress_bar, wrong_usage
 from perdure_conformance.journal import selftest as journal
 from perdure_conformance.tool import selftest as tool
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
@@ -67,10 +68,10 @@ def selftest(
 
 
 def _journal(out: Console, problems: list[str], *, seed: int, jobs: int, full: bool) -> dict[str, object]:
-    kills = list(_each(_kill, [(name, seed, full) for name in journal.MUTANTS], jobs))
+    kills = _each("mutants", _kill, [(name, seed, full) for name in journal.MUTANTS], jobs)
     seeds = tuple(range(seed, seed + (20 if full else 2)))
     depth: Depth = "normal" if full else "quick"
-    goods = list(_each(_good, [(name, seeds, depth) for name, _, _ in journal.good_journals()], jobs))
+    goods = _each("good journals", _good, [(name, seeds, depth) for name, _, _ in journal.good_journals()], jobs)
     problems += [f"{kill.mutant.name} {problem}" for kill in kills for problem in kill.problems]
     problems += [f"{good.name} {problem}" for good in goods for problem in good.problems]
     problems += [f"{requirement} has no mutant" for requirement in journal.unproven()]
@@ -124,6 +125,7 @@ def _tool(out: Console, problems: list[str]) -> list[object]:
         table.add_column(heading)
     for kill in kills:
         killed = "[green]yes[/]" if not kill.problems else "[bold red]no[/]"
+        killed = killed if kill.breaks != "-" else "-"
         table.add_row(kill.breaks, kill.name, killed, escape(kill.fault))
     out.print(table)
     problems += [f"{kill.name} {problem}" for kill in kills for problem in kill.problems]
@@ -131,14 +133,22 @@ def _tool(out: Console, problems: list[str]) -> list[object]:
     return [{"name": kill.name, "breaks": kill.breaks, "problems": kill.problems} for kill in kills]
 
 
-def _each(do: Callable[[Item], Result], items: list[Item], jobs: int) -> Iterator[Result]:
-    if jobs == 1:
-        yield from map(do, items)
-        return
+def _each(label: str, do: Callable[[Item], Result], items: list[Item], jobs: int) -> list[Result]:
+    """Do all items, in processes of their own, with progress on standard error."""
+    results = []
+    with progress_bar() as bar, _worker_pool(jobs) as pool:
+        for result in bar.track(pool.map(do, items), total=len(items), description=label):
+            results.append(result)  # noqa: PERF402 - one by one, as they come
+    return results
+
+
+@contextmanager
+def _worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool whose processes are ended at once if this one is interrupted."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=interrupt_on_signals) as pool:
         try:
-            yield from pool.map(do, items)
+            yield pool
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():

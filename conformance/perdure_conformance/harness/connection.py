@@ -6,21 +6,34 @@ same code.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from typing import Final, Literal, Protocol
 
 from perdure.kernel.values import JsonObject
 
 FaultKind = Literal[
-    "cannot_start",  # the program or the factory is not there, or fails at once
-    "exited",  # it ended although it was not asked to
-    "silence",  # no answer within the time-out, for the second time
-    "no_message",  # a line that is no JSON message
-    "line_too_long",  # a line beyond the limit of the protocol
-    "wrong_reply",  # a message that does not answer the request: its id, its form, its result
-    "unasked",  # a message that nobody asked for
-    "error",  # an error instead of a result
-    "not_reading",  # it does not take its input
+    "cannot_start",
+    "exited",
+    "silence",
+    "no_message",
+    "line_too_long",
+    "wrong_reply",
+    "unasked",
+    "error",
+    "not_reading",
 ]
+
+FAULTS: Final[Mapping[str, str]] = {
+    "cannot_start": "The program or the factory is not there, or fails at once.",
+    "exited": "The program ended although it was not asked to.",
+    "silence": "No answer came within the time-out, for the second time in one check. Raise --timeout if it is slow.",
+    "no_message": "A line on standard output is no JSON message. Logs belong on standard error.",
+    "line_too_long": "A line is longer than the protocol allows: twice the larger limit plus 64 KiB.",
+    "wrong_reply": "A message does not answer the request: its id, its form or its result is wrong.",
+    "unasked": "A message came that nobody asked for.",
+    "error": "An operation was answered with an error or an exception. A refusal is a result.",
+    "not_reading": "The program does not take its input.",
+}
 
 
 class AdapterFault(Exception):

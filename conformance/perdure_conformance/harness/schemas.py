@@ -55,7 +55,8 @@ def check_result(method: str, result: JsonValue) -> JsonObject:
     """Return `result` if it is what `method` may answer. Raises `AdapterFault` otherwise."""
     problem = _first_problem(f"{method}#/$defs/result", result)
     if problem is not None or not isinstance(result, dict):
-        raise AdapterFault("wrong_reply", f"The result of {method} is not what the protocol says: {problem}.")
+        schema = f"schemas/protocol-{PROTOCOL}/{method}.json"
+        raise AdapterFault("wrong_reply", f"The result of {method} is not what {schema} says: {problem}.")
     return result
 
 

@@ -7,7 +7,12 @@ clauses     the requirements, each as a guard and a property of one step
 play        plays operations against a target, and judges each answer
 scripts     one short sequence for each rule, with its accepted twin
 machine     the stateful machine: sequences nobody thought of
-shrink      smaller cases that fail the same way
-profile     all of it, as one check
-mutants, twins   broken journals that must be found, odd ones that must pass
+    cases       a failing play as data: played again, and made smaller
+describe    operations in words
+rules       what the tool itself decides, in one value
+profile     all of it, as one judgement
+registry    how broken and odd journals are registered
+mutants     broken journals, which must be found
+twins       odd journals, which must pass
+selftest    the kill matrix
 """

@@ -59,8 +59,8 @@ class Replay:
     """As in the case; None if nothing failed."""
     expected: object
     actual: object
-    done: int
-    """How many operations of the last play were done, the failing one included."""
+    answers: tuple[str, ...]
+    """What came in answer to each operation of the last play, in a word."""
     transcript: str
     stderr: str
 
@@ -82,17 +82,17 @@ def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
     """Play a case on fresh state."""
     site = Site(target, case.timeout_s)
     stop: Violation | AdapterFault | None = None
-    done = 0
+    answers: list[str] = []
     try:
         for play_of in case.plays:
-            done, stop = _play(play_of, site, case, rules)
+            answers, stop = _play(play_of, site, case, rules)
             if isinstance(stop, AdapterFault):
                 break  # What earlier plays broke does not matter, as long as the implementation goes on.
         return Replay(
             failure=None if stop is None else failure_of(stop),
             expected=stop.expected if isinstance(stop, Violation) else None,
             actual=stop.actual if isinstance(stop, Violation) else None if stop is None else stop.sentence,
-            done=done,
+            answers=tuple(answers),
             transcript=site.transcript.text(),
             stderr=stop.stderr if isinstance(stop, AdapterFault) and stop.stderr else site.stderr(),
         )
@@ -100,17 +100,18 @@ def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
         site.remove()
 
 
-def _play(play_of: PlayOf, site: Site, case: Case, rules: Rules) -> tuple[int, Violation | AdapterFault | None]:
-    done = 0
+def _play(play_of: PlayOf, site: Site, case: Case, rules: Rules) -> tuple[list[str], Violation | AdapterFault | None]:
+    play: Play | None = None
+    stop: Violation | AdapterFault | None = None
     try:
         play = Play(site, Identities(case.seed, play_of.number), Tally(), rules, frozenset(case.off))
-        for done, operation in enumerate(play_of.operations, 1):  # noqa: B007 - told to the caller
+        for operation in play_of.operations:
             play.do(operation)
-    except (Violation, AdapterFault) as stop:
-        return done, stop
+    except (Violation, AdapterFault) as error:
+        stop = error
     except (Inconclusive, PlayEnded):
         pass
-    return done, None
+    return play.answers if play is not None else [], stop
 
 
 def shrink(case: Case, target: Target, rules: Rules = RULES, *, attempts: int) -> Case:

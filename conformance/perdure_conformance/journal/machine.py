@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
@@ -309,7 +311,8 @@ def run_machine(
         "abilities": abilities,
     }
     machine: Any = seed(random_seed)(type("JournalMachine", (JournalMachine,), hooks))
-    with contextlib.suppress(Violation, Flaky, _Enough):
+    with TemporaryDirectory(prefix="perdure-") as home, contextlib.suppress(Violation, Flaky, _Enough):
+        set_hypothesis_home_dir(home)  # Else it leaves a folder where the user stands.
         run_state_machine_as_test(
             machine,
             settings=settings(

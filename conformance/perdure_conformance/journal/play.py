@@ -30,7 +30,7 @@ from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.harness.connection import AdapterFault, Connection, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
-from perdure_conformance.journal.client import Answer, JournalClient
+from perdure_conformance.journal.client import Answer, JournalClient, NotSupported
 from perdure_conformance.journal.operations import (
     Acquire,
     Append,
@@ -196,6 +196,8 @@ class Play:
         self.world = World(self.claims, self.limits)
         self.operations: list[Operation] = []
         """What was done so far, the last one included if it failed."""
+        self.answers: list[str] = []
+        """The last answer to each operation, in a word."""
         self._judge(DescriptionStep(self.limits))
 
     @property
@@ -334,6 +336,7 @@ class Play:
 
     def _begin(self, operation: Operation) -> None:
         self.operations.append(operation)
+        self.answers.append("")
         if not isinstance(operation, Crash) and operation.handle is not None:
             self.world.use(operation.handle)
 
@@ -435,6 +438,8 @@ class Play:
 
     def _judge(self, step: Step) -> None:
         """Ask the clauses; the first that is broken names the fault."""
+        if not isinstance(step, DescriptionStep):
+            self.answers[-1] = _word(step.answer)
         broken = []
         for clause in self._rules.clauses:
             keeps = clause.keeps(step) if isinstance(step, clause.step) else None
@@ -457,6 +462,18 @@ _METHODS: dict[type, str] = {
     Renew: "renew",
     Release: "release",
 }
+
+
+def _word(answer: Answer) -> str:
+    match answer:
+        case Page(records=records, end=end):
+            return f"{len(records)} records{', the end' if end else ''}"
+        case NotSupported():
+            return "not supported"
+        case Granted(epoch=epoch):
+            return f"epoch {epoch}"
+        case _:
+            return str(answer.__struct_config__.tag or type(answer).__name__.lower())
 
 
 def _acknowledged(params: JsonObject) -> Acknowledged:

@@ -63,6 +63,8 @@ class Finding:
     """Whether it failed again, the same way, on fresh state."""
     needs_prior_state: bool
     found_by: str
+    answers: tuple[str, ...]
+    """What came in answer to each operation of the last play, in a word."""
     transcript: str
     stderr: str
     seconds: float
@@ -304,7 +306,7 @@ class _Court:
         case, reproduced = self._confirmed(alone, target, is_silence=alone.failure == "fault:silence")
         again = replay(case, target, self._options.rules) if reproduced else None
         if again is not None:
-            last = PlayOf(case.plays[-1].number, case.plays[-1].operations[: again.done])
+            last = PlayOf(case.plays[-1].number, case.plays[-1].operations[: len(again.answers)])
             case = msgspec.structs.replace(
                 case, plays=(*case.plays[:-1], last), expected=again.expected, actual=again.actual
             )
@@ -314,6 +316,7 @@ class _Court:
             reproduced=reproduced,
             needs_prior_state=len(case.plays) > 1,
             found_by=found_by,
+            answers=again.answers if again else (),
             transcript=again.transcript if again else self._site(in_own_process=in_own_process).transcript.text(),
             stderr=again.stderr if again else stop.stderr if isinstance(stop, AdapterFault) else "",
             seconds=seconds,

@@ -11,13 +11,16 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
 
 from perdure.kernel.values import JsonError, read_json
+from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.journal.cases import Case
 from perdure_conformance.journal.describe import sentence
+from perdure_conformance.journal.operations import Operation
 from perdure_conformance.journal.profile import Finding
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
@@ -64,6 +67,11 @@ def read(folder: Path) -> Case:
         raise CaseError(f"{path} is no case: {error}. Take the folder as a check has written it.") from error
 
 
+def meaning_of_fault(failure: str) -> str:
+    """Return what `fault:KIND` means."""
+    return next((meaning for kind, meaning in FAULTS.items() if failure == f"fault:{kind}"), "")
+
+
 def rerun_line(folder: Path) -> str:
     """Return the line that plays a failure again."""
     return f"perdure rerun {shlex.quote(str(folder))}"
@@ -73,12 +81,12 @@ def in_words(finding: Finding, folder: Path) -> str:
     """Return a failure for people."""
     requirement = requirements().get(finding.failure)
     lines = [
-        f"{finding.failure}  {requirement.sentence if requirement else 'The adapter broke the protocol.'}",
+        f"{finding.failure}  {requirement.sentence if requirement else meaning_of_fault(finding.failure)}",
         "",
-        *_operations(finding.case),
+        *_operations(finding),
         "",
-        f"expected  {_line(finding.case.expected)}" if requirement else "",
-        f"actual    {_line(finding.case.actual)}",
+        f"expected  {as_line(finding.case.expected)}" if requirement else "",
+        f"actual    {as_line(finding.case.actual)}",
         "",
         f"found by  {finding.found_by}, seed {finding.case.seed}",
         _how_sure(finding),
@@ -88,16 +96,27 @@ def in_words(finding: Finding, folder: Path) -> str:
     return "\n".join(line for index, line in enumerate(lines) if line or (index and lines[index - 1]))
 
 
-def _operations(case: Case) -> list[str]:
+def _operations(finding: Finding) -> list[str]:
+    case = finding.case
     lines = []
     for number, play in enumerate(case.plays):
         last = number == len(case.plays) - 1
+        answers = finding.answers if last else ()
         if len(case.plays) > 1:
             lines.append("and then, on other runs:" if last else "before, on runs of its own:")
-        lines += [f"  {index}. {sentence(operation)}" for index, operation in enumerate(play.operations, 1)]
+        lines += numbered(play.operations, answers)
     if not any(play.operations for play in case.plays):
         lines.append("  (it failed before the first operation)")
     return [inert(line) for line in lines]
+
+
+def numbered(operations: tuple[Operation, ...], answers: tuple[str, ...]) -> list[str]:
+    """Return operations in words, each with its answer as far as there was one."""
+    return [
+        f"  {number}. {sentence(operation)}" + (f"  → {answer}" if answer else "")
+        for number, (operation, answer) in enumerate(zip_longest(operations, answers, fillvalue=""), 1)
+        if not isinstance(operation, str)
+    ]
 
 
 def _how_sure(finding: Finding) -> str:
@@ -106,5 +125,6 @@ def _how_sure(finding: Finding) -> str:
     return "it fails again on fresh state" + (", after other plays" if finding.needs_prior_state else "")
 
 
-def _line(value: object) -> str:
+def as_line(value: object) -> str:
+    """Return a JSON value on one line, inert."""
     return inert(value if isinstance(value, str) else json.dumps(value, ensure_ascii=True))

@@ -20,7 +20,7 @@ from perdure_conformance.journal.profile import PREFIXES, Judgement, checks_of
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import Requirement, requirements, requirements_digest
-from perdure_conformance.verdict import Depth, Evidence, Verdict
+from perdure_conformance.verdict import CONFORMANT, Depth, Evidence, Verdict
 
 REPORT_VERSION = 1
 
@@ -86,7 +86,7 @@ def build(
         "depth": depth,
         "seed": seed,
         "capabilities": msgspec.to_builtins(claims),
-        "level": level_in_words(verdicts, claims),
+        "level": level_in_words(verdicts, claims, only, code),
         "exit_code": code,
         "requirements": [
             {
@@ -106,17 +106,14 @@ def build(
     return Report(document, code, verdicts)
 
 
-def level_in_words(verdicts: Mapping[str, Verdict], claims: Capabilities) -> str:
-    """Return the highest level that holds: "Workflow journal", "Core" or "none"."""
-    known = requirements()
-
-    def holds(claim: str) -> bool:
-        of_claim = [verdict for key, verdict in verdicts.items() if known[key].claim == claim]
-        return bool(of_claim) and all(verdict == "pass" for verdict in of_claim)
-
-    if not holds("core") or any(verdict == "fail" for verdict in verdicts.values()):
+def level_in_words(verdicts: Mapping[str, Verdict], claims: Capabilities, only: frozenset[str], exit_code: int) -> str:
+    """Return the highest level that holds: "Workflow journal", "Core" or "none"; or why none can be told."""
+    if only:
+        return "not judged: only a part was selected"
+    if exit_code != CONFORMANT:
         return "none"
-    if not all(holds(claim) for claim in _WORKFLOW_JOURNAL):
+    judged = {requirements()[key].claim for key, verdict in verdicts.items() if verdict != "not_claimed"}
+    if not judged.issuperset(_WORKFLOW_JOURNAL):
         return "Core"
     extras = [name for name, claimed in (("snapshots", claims.snapshots), ("fenced leases", claims.fencing)) if claimed]
     return "Workflow journal" + (f" with {' and '.join(extras)}" if extras else "")

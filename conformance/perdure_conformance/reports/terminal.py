@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from perdure.kernel.values import JsonValue
 from perdure_conformance.journal.profile import Judgement
 from perdure_conformance.reports.failure import in_words
 from perdure_conformance.reports.inert import inert
@@ -38,7 +39,8 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
         table.add_row(
             key, f"[{style}]{verdict}[/]", str(reached) if verdict != "not_claimed" else "", escape(_short(sentence))
         )
-    console.print(table)
+    if judgement.description is not None:
+        console.print(table)
     for failure, finding in judgement.findings.items():
         console.print()
         console.print(f"[bold red]✗[/] {escape(in_words(finding, folders[failure]))}", soft_wrap=True, highlight=False)
@@ -54,7 +56,7 @@ def _last_words(report: Report, judgement: Judgement) -> str:
     document = report.document
     target = document["target"]
     assert isinstance(target, Mapping)
-    name = escape(f"{target['name']} {target['version']}")
+    name = escape(inert(f"{target['name']} {target['version']} ({_given(target['words'])})"))
     counts = {verdict: list(report.verdicts.values()).count(verdict) for verdict in _STYLES}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     not_covered = document["not_covered"]
@@ -62,13 +64,18 @@ def _last_words(report: Report, judgement: Judgement) -> str:
     lines = [f"{_outcome(report, judgement)}  {name}: {told or 'nothing was selected'}."]
     if report.exit_code == CONFORMANT:
         lines.append(f"Level: [bold]{document['level']}[/].")
-    if judgement.fault is not None:
-        lines.append(f"Adapter fault ({judgement.fault.kind}): {escape(inert(judgement.fault.sentence))}")
     lines.append(f"Not covered: {escape('; '.join(str(line) for line in not_covered))}.")
     lines.append(
-        f"{document['durable_operations']} durable operations, seed {document['seed']}, depth {document['depth']}."
+        f"{document['durable_operations']} operations made durable, seed {document['seed']}, depth {document['depth']}."
     )
     return "\n".join(lines)
+
+
+def _given(words: JsonValue) -> str:
+    """Return what the user gave to name the target."""
+    assert isinstance(words, Mapping)
+    command = words.get("command")
+    return " ".join(str(word) for word in command) if isinstance(command, list) else str(words["name"])
 
 
 def _outcome(report: Report, judgement: Judgement) -> str:
@@ -83,7 +90,7 @@ def _outcome(report: Report, judgement: Judgement) -> str:
 
 def _reason(report: Report, judgement: Judgement) -> str:
     if judgement.fault is not None:
-        return "the adapter is at fault"
+        return "the implementation, or its adapter, is at fault"
     verdicts = set(report.verdicts.values())
     if not verdicts - {"not_claimed"}:
         return "nothing that was selected is claimed: there was nothing to judge"
