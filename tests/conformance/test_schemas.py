@@ -160,6 +160,21 @@ def test_method_not_found_means_unsupported() -> None:
         decode_reply(b'{"jsonrpc":"2.0","id":"h-1","error":{"code":-32601,"message":"?"}}', "h-1", "acquire")
 
 
+def test_the_exchange_in_the_specification_is_one() -> None:
+    page = (data.specification() / "protocol.md").read_text("utf-8")
+    block = page.partition("```json\n")[2].partition("```")[0]
+    messages = [json.loads(line) for line in block.splitlines()]
+    for request, reply in zip(messages[::2], messages[1::2], strict=True):
+        check_params(request["method"], request["params"])
+        line = json.dumps(reply).encode()
+        if "error" in reply:
+            with pytest.raises(Unsupported):
+                decode_reply(line, request["id"], request["method"])
+        else:
+            assert decode_reply(line, request["id"], request["method"]) == reply["result"]
+    assert len(messages) == 8
+
+
 @pytest.mark.parametrize("path", sorted(data.schemas().rglob("*.json")), ids=lambda path: path.stem)
 def test_each_schema_is_a_schema(path: Path) -> None:
     Draft202012Validator.check_schema(json.loads(path.read_text("utf-8")))

@@ -761,7 +761,7 @@ class GrantsItsOwnerAgain(_Memory):
         return answer
 
 
-@mutant("LSE-003")
+@mutant("LSE-003", overlaps=("LSE-005",))
 class NeverExpires(_Memory):
     """Frees a lease on release alone, however long ago it ran out."""
 

@@ -223,10 +223,9 @@ class _Court:
                 effort.examples, effort.steps, self._plan.machine_as_process.restarts, effort.plays_to_shrink
             )
         for round_ in range(self._plan.rounds):
-            self._progress(name, round_, self._plan.rounds)
             if not self._machine_round(name, effort, self._options.seed + round_, in_own_process=in_own_process):
                 break
-        self._progress(name, self._plan.rounds, self._plan.rounds)
+        self._progress(name, effort.examples, effort.examples)
         self.judgement.durations_s[name] = time.monotonic() - began
 
     def _machine_round(self, name: str, effort: Effort, seed: int, *, in_own_process: bool) -> bool:
@@ -235,7 +234,10 @@ class _Court:
         stops: list[tuple[tuple[Operation, ...], int, Violation]] = []
         faults: list[tuple[Play, AdapterFault]] = []
 
+        first = self._plays
+
         def new_play() -> Play | None:
+            self._progress(name, min(self._plays - first, effort.examples), effort.examples)
             try:
                 return self._begin(in_own_process=in_own_process, off=off)
             except PlayEnded:
