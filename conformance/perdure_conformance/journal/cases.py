@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 import msgspec
 
@@ -78,6 +78,20 @@ def failure_of(stop: Violation | AdapterFault) -> str:
     return stop.requirement if isinstance(stop, Violation) else f"fault:{stop.kind}"
 
 
+class Difference(TypedDict):
+    """What was expected at the first difference, and what came."""
+
+    expected: object
+    actual: object
+
+
+def difference(stop: Violation | AdapterFault) -> Difference:
+    """Return the difference that a failure shows."""
+    if isinstance(stop, Violation):
+        return Difference(expected=stop.expected, actual=stop.actual)
+    return Difference(expected=None, actual=stop.sentence)
+
+
 def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
     """Play a case on fresh state."""
     site = Site(target, case.timeout_s)
@@ -88,10 +102,11 @@ def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
             answers, stop = _play(play_of, site, case, rules)
             if isinstance(stop, AdapterFault):
                 break  # What earlier plays broke does not matter, as long as the implementation goes on.
+        told = difference(stop) if stop is not None else Difference(expected=None, actual=None)
         return Replay(
             failure=None if stop is None else failure_of(stop),
-            expected=stop.expected if isinstance(stop, Violation) else None,
-            actual=stop.actual if isinstance(stop, Violation) else None if stop is None else stop.sentence,
+            expected=told["expected"],
+            actual=told["actual"],
             answers=tuple(answers),
             transcript=site.transcript.text(),
             stderr=stop.stderr if isinstance(stop, AdapterFault) and stop.stderr else site.stderr(),
@@ -119,15 +134,16 @@ def shrink(case: Case, target: Target, rules: Rules = RULES, *, attempts: int) -
 
     Plays go first, then operations in ever smaller chunks, then records, then what is odd about them.
     """
-    left = [attempts]
+    left = attempts
 
     def still_fails(candidate: Case) -> bool:
-        left[0] -= 1
-        return left[0] >= 0 and rules.same_failure(replay(candidate, target, rules).failure, case.failure)
+        nonlocal left
+        left -= 1
+        return left >= 0 and rules.same_failure(replay(candidate, target, rules).failure, case.failure)
 
     case = _fewer_plays(case, still_fails)
     improved = True
-    while improved and left[0] > 0:
+    while improved and left > 0:
         improved = False
         for candidate in _smaller(case):
             if still_fails(candidate):

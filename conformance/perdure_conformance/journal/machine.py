@@ -41,6 +41,7 @@ Stop = Violation | AdapterFault | Inconclusive
 RUNS = st.integers(0, 2)
 HANDLES = st.integers(0, 1)
 WHICH = st.integers(0, 11)
+BACK = st.sampled_from((0, 0, 1))
 TEXTS = st.one_of(
     st.just(""),
     st.sampled_from(ODD_TEXTS),
@@ -79,7 +80,6 @@ class JournalMachine(RuleBasedStateMachine):
         super().__init__()
         self.next_event = 0
         self.batches: dict[int, list[Append]] = {}
-        self.grants: dict[int, int] = {}
         self.now_ms = [0, 0]
         self.restarts_left = type(self).restarts
         self.play: Play | None = type(self).new_play()
@@ -231,28 +231,36 @@ class JournalMachine(RuleBasedStateMachine):
         self._do(Acquire(run=run, ttl_ms=ttl_ms, now_ms=self._tick(owner, skew_ms), owner=owner, handle=handle))
 
     @precondition(lambda self: self.abilities.judges_leases)
-    @rule(run=RUNS, handle=HANDLES, grant=st.integers(0, 3), ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 4))
-    def renew(self, run: int, handle: int, grant: int, ttl_ms: int, skew_ms: int) -> None:
+    @rule(run=RUNS, handle=HANDLES, back=BACK, ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 4))
+    def renew(self, run: int, handle: int, back: int, ttl_ms: int, skew_ms: int) -> None:
         """Prolong a lease."""
-        self._do(Renew(run=run, grant=grant, ttl_ms=ttl_ms, now_ms=self._tick(0, skew_ms), handle=handle))
+        self._do(
+            Renew(run=run, grant=self._grant(run, back), ttl_ms=ttl_ms, now_ms=self._tick(0, skew_ms), handle=handle)
+        )
 
     @precondition(lambda self: self.abilities.judges_leases)
-    @rule(run=RUNS, handle=HANDLES, grant=st.integers(0, 3))
-    def release(self, run: int, handle: int, grant: int) -> None:
+    @rule(run=RUNS, handle=HANDLES, back=BACK)
+    def release(self, run: int, handle: int, back: int) -> None:
         """End a lease."""
-        self._do(Release(run=run, grant=grant, handle=handle))
+        self._do(Release(run=run, grant=self._grant(run, back), handle=handle))
 
     @precondition(lambda self: self.abilities.judges_leases and self.abilities.fences)
-    @rule(run=RUNS, handle=HANDLES, grant=st.integers(0, 3))
-    def append_under_epoch(self, run: int, handle: int, grant: int) -> None:
+    @rule(run=RUNS, handle=HANDLES, back=BACK)
+    def append_under_epoch(self, run: int, handle: int, back: int) -> None:
         """Append under the epoch of one of the run's grants, current or former."""
         records = self._fresh([""])
-        self._append(Append(run=run, expected_next=self._next(run), records=records, grant=grant, handle=handle))
+        self._append(
+            Append(run=run, expected_next=self._next(run), records=records, grant=self._grant(run, back), handle=handle)
+        )
 
     def teardown(self) -> None:
         """Read all that was stored; leave the implementation open for the next play."""
         for run in sorted(self.batches):
             self._do(Load(run=run))
+
+    def _grant(self, run: int, back: int) -> int:
+        """Return the number of the run's latest grant, or of one before it."""
+        return max(0, (self.play.world.grants(self.play.run_id(run)) if self.play is not None else 0) - 1 - back)
 
     def _tick(self, worker: int, skew_ms: int) -> int:
         self.now_ms[worker] += skew_ms
@@ -268,7 +276,7 @@ class JournalMachine(RuleBasedStateMachine):
             self._do(operation)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
     """How hard the machine tries."""
 
@@ -287,13 +295,14 @@ def run_machine(
     random_seed: int,
 ) -> None:
     """Play drawn sequences until one fails, then smaller ones. Each stop is told to `on_stop`, the smallest too."""
-    plays_left = [effort.plays_to_shrink]  # After the first failure.
+    plays_left = effort.plays_to_shrink  # After the first failure.
     failed: list[Violation] = []
 
     def begin() -> Play | None:
+        nonlocal plays_left
         if failed:
-            plays_left[0] -= 1
-        if plays_left[0] < 0:
+            plays_left -= 1
+        if plays_left < 0:
             raise _Enough
         return new_play()
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 import msgspec
 
@@ -24,6 +24,7 @@ from perdure.journal.contract import (
     Renewed,
     Snapshot,
     Unavailable,
+    acknowledge,
 )
 from perdure.kernel.identity import RunId
 from perdure.kernel.values import JsonObject, JsonValue
@@ -46,14 +47,20 @@ from perdure_conformance.journal.operations import (
 )
 from perdure_conformance.journal.rules import Rules
 from perdure_conformance.journal.world import (
+    AcquireStep,
     AppendStep,
     DescriptionStep,
+    LoadSnapshotStep,
     LoadStep,
+    ReleaseStep,
+    RenewStep,
     SaveSnapshotStep,
     Step,
+    UnansweredStep,
     UnclaimedStep,
     World,
 )
+from perdure_conformance.requirements import requirements
 
 SENDS_OF_AN_UNANSWERED_OPERATION = 8
 """How often an operation is sent that keeps being answered `not_stored` or `unavailable`."""
@@ -193,6 +200,11 @@ class Play:
         self._off = off
         self.claims = site.describe().capabilities
         self.limits = site.describe().limits
+        self._clauses = [
+            clause
+            for clause in rules.clauses
+            if rules.is_claimed(requirements()[clause.requirement], self.claims, in_process=not site.target.is_process)
+        ]
         self.world = World(self.claims, self.limits)
         self.operations: list[Operation] = []
         """What was done so far, the last one included if it failed."""
@@ -242,7 +254,8 @@ class Play:
         run_id, records = self.run_id(operation.run), self._ids.envelopes(operation)
         if operation.grant is not None and not (self.claims.fencing and self._was_granted(operation)):
             return False
-        if self.world.append_step(operation, run_id, records, None) is None:
+        answered = self.world.pending_append(operation, run_id, records)
+        if answered is None:
             return False
         self._begin(operation)
         params: JsonObject = {
@@ -252,8 +265,7 @@ class Play:
             "records": msgspec.to_builtins(list(records)),
         }
         answer = self._ask(operation.handle, "append", params, stored=lambda: self._is_stored(operation, records))
-        step = self.world.append_step(operation, run_id, records, answer)
-        assert step is not None
+        step = answered(answer)
         self._judge(step)
         self.world.appended(run_id, step)
         if isinstance(answer, Acknowledged):
@@ -342,7 +354,7 @@ class Play:
 
     def _claimed_or_not(self, operation: Claimable, do: Callable[[Claimable], None], *, claimed: bool) -> bool:
         """Do an operation that is claimed; one that is not must be unsupported."""
-        if isinstance(operation, Renew | Release) and claimed and not self._was_granted(operation):
+        if claimed and isinstance(operation, Renew | Release) and self._is_open(operation):
             return False
         self._begin(operation)
         if claimed:
@@ -364,6 +376,11 @@ class Play:
         except Silence as silence:
             self._restart(handle, silence)
             return Unavailable(detail=f"{silence}")
+
+    def _is_open(self, operation: Renew | Release) -> bool:
+        """Tell whether there is nothing to renew or release, or no telling what comes of it."""
+        released = isinstance(operation, Renew) and self.world.is_released(self.run_id(operation.run))
+        return released or not self._was_granted(operation)
 
     def _was_granted(self, operation: Append | Renew | Release) -> bool:
         grant = operation.grant
@@ -389,8 +406,8 @@ class Play:
             unknown = unknown or isinstance(last, Unavailable)
         if method == "append" and isinstance(last, NotStored) and not unknown:
             return last
-        if method == "append" and not self._tally.acknowledged_once:
-            raise Violation("JRN-001", "an acknowledgement, sooner or later", msgspec.to_builtins(last))
+        if method == "append" and last is not None:
+            self._judge(UnansweredStep(self._tally.acknowledged_once, last))
         raise Inconclusive(f"{method} was answered {msgspec.to_builtins(last)} again and again")
 
     def _is_stored(self, operation: Append, records: tuple[Envelope, ...]) -> bool:
@@ -441,7 +458,7 @@ class Play:
         if not isinstance(step, DescriptionStep):
             self.answers[-1] = _word(step.answer)
         broken = []
-        for clause in self._rules.clauses:
+        for clause in self._clauses:
             keeps = clause.keeps(step) if isinstance(step, clause.step) else None
             if keeps is not None:
                 self._tally.reached[clause.requirement] += 1
@@ -477,29 +494,29 @@ def _word(answer: Answer) -> str:
 
 
 def _acknowledged(params: JsonObject) -> Acknowledged:
-    records = msgspec.convert(params["records"], tuple[Envelope, ...])
-    return msgspec.convert(
-        {"acknowledged": [{"sequence": record.sequence, "event_id": record.event_id} for record in records]},
-        Acknowledged,
-    )
+    return acknowledge(msgspec.convert(params["records"], tuple[Envelope, ...]))
 
 
 def _expected(step: Step) -> JsonValue:
     match step:
-        case AppendStep(expected=expected):
+        case AppendStep(expected=expected) | RenewStep(expected=expected) | ReleaseStep(expected=expected):
             return _shown(expected)
+        case AcquireStep(expected=expected, lease=lease):
+            return _shown(expected) if expected is not None else f"an epoch above {lease.epoch}, or held"
         case LoadStep(rest=rest, limit=limit, due=due):
             return {"records": _shown(rest[:limit]), "end": due <= limit}
+        case LoadSnapshotStep(saved=saved):
+            return _shown(saved[-1:]) if saved else "no snapshot"
+        case SaveSnapshotStep():
+            return "it is saved"
+        case UnclaimedStep(method=method):
+            return f"{method} is not supported"
+        case UnansweredStep():
+            return "an acknowledgement, sooner or later"
         case DescriptionStep():
             return "limits of at least 1,000 records, 1 MiB a batch, 1 MiB a snapshot"
-        case UnclaimedStep(method=method):
-            return f"{method} is unsupported"
-        case SaveSnapshotStep():
-            return _shown(Done())
-        case _ if hasattr(step, "expected"):
-            return _shown(step.expected)
         case _:
-            return _shown(step.saved[-1:]) if step.saved else "no snapshot"
+            assert_never(step)
 
 
 def _actual(step: Step) -> JsonValue:

@@ -1,9 +1,8 @@
-"""The profile `journal`, as one check: every script, then the machine, and a verdict for each requirement."""
+"""The profile `journal`, as one judgement: every script, then the machine, and a verdict for each requirement."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
@@ -13,9 +12,9 @@ import msgspec
 from perdure.journal.contract import Capabilities, Description
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
-from perdure_conformance.journal.cases import Case, PlayOf, failure_of, replay, shrink
+from perdure_conformance.journal.cases import Case, PlayOf, difference, failure_of, replay, shrink
 from perdure_conformance.journal.machine import Abilities, Effort, Stop, run_machine
-from perdure_conformance.journal.operations import Identities, Operation
+from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
 from perdure_conformance.journal.rules import RULES, Rules, is_claimed
 from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
@@ -26,6 +25,9 @@ PREFIXES: Final = ("JRN", "SNP", "LSE")
 Part = Literal["scripts", "machine"]
 MACHINE: Final = "stateful machine"
 MACHINE_WITH_KILLS: Final = "stateful machine with kill -9"
+
+_BEYOND_THE_MACHINE: Final = frozenset({"JRN-022"})
+"""The machine sends only what is claimed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,24 @@ class Plan:
 
 
 PLANS: Final[dict[Depth, Plan]] = {
-    "quick": Plan(2, Effort(12, 15, 2, 60), Effort(4, 10, 1, 20), 60),
-    "normal": Plan(5, Effort(200, 25, 4, 250), Effort(25, 20, 2, 60), 250),
-    "deep": Plan(8, Effort(600, 40, 6, 800), Effort(120, 30, 3, 200), 800),
+    "quick": Plan(
+        rounds=2,
+        machine=Effort(examples=12, steps=15, restarts=2, plays_to_shrink=60),
+        machine_as_process=Effort(examples=4, steps=10, restarts=1, plays_to_shrink=20),
+        attempts_to_shrink=60,
+    ),
+    "normal": Plan(
+        rounds=5,
+        machine=Effort(examples=200, steps=25, restarts=4, plays_to_shrink=250),
+        machine_as_process=Effort(examples=25, steps=20, restarts=2, plays_to_shrink=60),
+        attempts_to_shrink=250,
+    ),
+    "deep": Plan(
+        rounds=8,
+        machine=Effort(examples=600, steps=40, restarts=6, plays_to_shrink=800),
+        machine_as_process=Effort(examples=120, steps=30, restarts=3, plays_to_shrink=200),
+        attempts_to_shrink=800,
+    ),
 }
 """Normal stays below 4,000 durable operations on a good implementation."""
 
@@ -57,11 +74,9 @@ PLANS: Final[dict[Depth, Plan]] = {
 class Finding:
     """One failure: a broken requirement, or a fault of the adapter."""
 
-    failure: str
     case: Case
     reproduced: bool
     """Whether it failed again, the same way, on fresh state."""
-    needs_prior_state: bool
     found_by: str
     answers: tuple[str, ...]
     """What came in answer to each operation of the last play, in a word."""
@@ -69,6 +84,16 @@ class Finding:
     stderr: str
     seconds: float
     """From the start of the judgement to the finding, before it was made smaller."""
+
+    @property
+    def failure(self) -> str:
+        """The requirement that is broken, or `fault:KIND`."""
+        return self.case.failure
+
+    @property
+    def needs_prior_state(self) -> bool:
+        """Whether it fails only after other plays."""
+        return len(self.case.plays) > 1
 
 
 @dataclass(slots=True)
@@ -78,7 +103,7 @@ class Judgement:
     description: Description | None = None
     tally: Tally = field(default_factory=Tally)
     findings: dict[str, Finding] = field(default_factory=dict)
-    inconclusive: Counter[str] = field(default_factory=Counter)
+    inconclusive: set[str] = field(default_factory=set)
     """Requirements whose script could not be played to its end."""
     fault: AdapterFault | None = None
     durations_s: dict[str, float] = field(default_factory=dict)
@@ -94,7 +119,8 @@ class Progress(Protocol):
 
 def checks_of(requirement: str) -> list[str]:
     """Return the names of all checks that judge a requirement."""
-    return [script.name for script in ALL_SCRIPTS if requirement in script.reaches] + [MACHINE]
+    scripts = [script.name for script in ALL_SCRIPTS if requirement in script.reaches]
+    return scripts if requirement in _BEYOND_THE_MACHINE else [*scripts, MACHINE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +173,18 @@ def judge(target: Target, options: Options, progress: Progress = _say_nothing) -
     return court.judgement
 
 
+@dataclass(slots=True)
+class _Place:
+    """Where plays happen: where the target is, or in a process of its own that can be killed and have siblings."""
+
+    target: Target
+    site: Site
+    machine: str
+    effort: Effort
+    history: list[tuple[int, Play]] = field(default_factory=list)
+    """What was played here, by number: the state that a failure may need."""
+
+
 class _Court:
     """One judgement under way."""
 
@@ -154,21 +192,23 @@ class _Court:
         self.judgement = Judgement()
         self._target = target
         self._options = options
-        self._plan = options.plan
         self._off = options.switched_off
         self._progress = progress
         self._started = time.monotonic()
         self._plays = 0
-        self._sites: dict[bool, Site] = {}
-        self._history: dict[bool, list[tuple[int, Play]]] = {False: [], True: []}
-        """What was played on each site: the state that a failure may need."""
+        plan = options.plan
+        restarts = (plan.machine_as_process if target.is_process else plan.machine).restarts
+        self._here = self._place(target, MACHINE, replace(plan.machine, restarts=restarts))
+        self._apart = self._here
+        if not target.is_process:
+            self._apart = self._place(target.as_process(), MACHINE_WITH_KILLS, plan.machine_as_process)
 
     def describe(self) -> None:
         """Learn what is claimed."""
         try:
-            self.judgement.description = self._site(in_own_process=False).describe()
+            self.judgement.description = self._here.site.describe()
         except AdapterFault as fault:
-            self._found(fault, None, "initialize", in_own_process=False)
+            self._keep(fault, None, "initialize", self._here)
             raise
 
     def claims_any(self, of: frozenset[str]) -> bool:
@@ -178,186 +218,162 @@ class _Court:
 
     def close(self) -> None:
         """Remove every state directory, and whatever still runs on one."""
-        for site in self._sites.values():
-            site.remove()
+        self._here.site.remove()
+        self._apart.site.remove()
 
     def play_scripts(self, scripts: list[Script]) -> None:
         """Play each script once."""
         began = time.monotonic()
         for done, script in enumerate(scripts):
             self._progress("scripts", done, len(scripts))
-            if script.alone and not self._can_be_alone():
-                continue
-            self._play_script(script, in_own_process=script.alone and not self._target.is_process)
+            if not script.alone:
+                self._play_script(script, self._here)
+            elif self._makes_sense_apart():
+                self._play_script(script, self._apart)
         self._progress("scripts", len(scripts), len(scripts))
         self.judgement.durations_s["scripts"] = time.monotonic() - began
 
     def run_machines(self) -> None:
         """Run the machine where the target is, and once more in a process if that is another place."""
-        self._run_machine(MACHINE, in_own_process=False)
-        if not self._target.is_process and self._can_be_alone():
-            self._run_machine(MACHINE_WITH_KILLS, in_own_process=True)
+        self._run_machine(self._here)
+        if self._apart is not self._here and self._makes_sense_apart():
+            self._run_machine(self._apart)
 
-    def _play_script(self, script: Script, *, in_own_process: bool) -> None:
+    def _place(self, target: Target, machine: str, effort: Effort) -> _Place:
+        return _Place(target, Site(target, self._options.timeout_s), machine, effort)
+
+    def _play_script(self, script: Script, place: _Place) -> None:
         play: Play | None = None
         try:
-            play = self._begin(in_own_process=in_own_process)
+            play = self._begin(place, self._off)
             for operation in script.operations:
                 play.do(operation)
         except Violation as violation:
-            self._found(violation, play, script.name, in_own_process=in_own_process)
+            self._keep(violation, play, script.name, place)
         except Inconclusive:
             self.judgement.inconclusive.update(script.reaches)
         except PlayEnded:
             pass
         except AdapterFault as fault:
-            self._found(fault, play, script.name, in_own_process=in_own_process)
+            self._keep(fault, play, script.name, place)
             raise
 
-    def _run_machine(self, name: str, *, in_own_process: bool) -> None:
+    def _run_machine(self, place: _Place) -> None:
+        """Run the machine round after round, each without what is known already, until one finds nothing new."""
         began = time.monotonic()
-        as_process = in_own_process or self._target.is_process
-        effort = self._plan.machine_as_process if in_own_process else self._plan.machine
-        if as_process and not in_own_process:
-            effort = Effort(
-                effort.examples, effort.steps, self._plan.machine_as_process.restarts, effort.plays_to_shrink
-            )
-        for round_ in range(self._plan.rounds):
-            if not self._machine_round(name, effort, self._options.seed + round_, in_own_process=in_own_process):
+        for round_ in range(self._options.plan.rounds):
+            if not self._machine_round(place, self._options.seed + round_):
                 break
-        self._progress(name, effort.examples, effort.examples)
-        self.judgement.durations_s[name] = time.monotonic() - began
+        self._progress(place.machine, place.effort.examples, place.effort.examples)
+        self.judgement.durations_s[place.machine] = time.monotonic() - began
 
-    def _machine_round(self, name: str, effort: Effort, seed: int, *, in_own_process: bool) -> bool:
-        """Run the machine once, without what is known already; tell whether it found something new."""
+    def _machine_round(self, place: _Place, seed: int) -> bool:
         off = self._off | frozenset(self.judgement.findings)
-        stops: list[tuple[tuple[Operation, ...], int, Violation]] = []
+        stops: list[tuple[PlayOf, Violation]] = []
         faults: list[tuple[Play, AdapterFault]] = []
-
         first = self._plays
 
         def new_play() -> Play | None:
-            self._progress(name, min(self._plays - first, effort.examples), effort.examples)
+            self._progress(place.machine, min(self._plays - first, place.effort.examples), place.effort.examples)
             try:
-                return self._begin(in_own_process=in_own_process, off=off)
+                return self._begin(place, off)
             except PlayEnded:
                 return None
 
         def on_stop(play: Play, stop: Stop) -> None:
             if isinstance(stop, Violation):
-                stops.append((tuple(play.operations), self._plays, stop))
+                stops.append((PlayOf(self._plays, tuple(play.operations)), stop))
             elif isinstance(stop, AdapterFault):
                 faults.append((play, stop))
 
-        run_machine(new_play, on_stop, effort, self._abilities(in_own_process=in_own_process), seed)
+        run_machine(new_play, on_stop, place.effort, self._abilities(place), seed)
         if faults:
             play, fault = faults[0]
-            self._found(fault, play, name, in_own_process=in_own_process)
+            self._keep(fault, play, place.machine, place)
             raise fault
         if not stops:
             return False
-        operations, number, violation = min(stops, key=lambda stop: len(stop[0]))
-        self._add(violation, PlayOf(number, operations), name, off, in_own_process=in_own_process)
+        smallest, violation = min(stops, key=lambda stop: len(stop[0].operations))
+        self._add(violation, smallest, place.machine, off, place)
         return True
 
-    def _abilities(self, *, in_own_process: bool) -> Abilities:
+    def _abilities(self, place: _Place) -> Abilities:
         claims = self._claims()
         return Abilities(
-            can_crash=(in_own_process or self._target.is_process) and claims.durable is not None,
+            can_crash=place.target.is_process and claims.durable is not None,
             has_snapshots=claims.snapshots,
             judges_leases=claims.leases and claims.lease_clock == "caller",
             fences=claims.fencing,
         )
 
-    def _begin(self, *, in_own_process: bool, off: frozenset[str] | None = None) -> Play:
-        site = self._site(in_own_process=in_own_process)
+    def _begin(self, place: _Place, off: frozenset[str]) -> Play:
         self._plays += 1
         identities = Identities(self._options.seed, self._plays)
-        play = Play(site, identities, self.judgement.tally, self._options.rules, self._off if off is None else off)
-        self._history[in_own_process].append((self._plays, play))
+        play = Play(place.site, identities, self.judgement.tally, self._options.rules, off)
+        place.history.append((self._plays, play))
         return play
 
-    def _found(self, stop: Violation | AdapterFault, play: Play | None, found_by: str, *, in_own_process: bool) -> None:
+    def _keep(self, stop: Violation | AdapterFault, play: Play | None, found_by: str, place: _Place) -> None:
+        """Keep a failure, unless one of its kind is known."""
         if failure_of(stop) not in self.judgement.findings:
             operations = tuple(play.operations) if play is not None else ()
-            self._add(stop, PlayOf(self._plays, operations), found_by, self._off, in_own_process=in_own_process)
+            self._add(stop, PlayOf(self._plays, operations), found_by, self._off, place)
 
     def _add(
-        self,
-        stop: Violation | AdapterFault,
-        play: PlayOf,
-        found_by: str,
-        off: frozenset[str],
-        *,
-        in_own_process: bool,
+        self, stop: Violation | AdapterFault, play: PlayOf, found_by: str, off: frozenset[str], place: _Place
     ) -> None:
         """Confirm a failure on fresh state, make it smaller, and keep it."""
         seconds = time.monotonic() - self._started
-        alone = Case(
+        seen = Case(
             target=self._target.words(),
-            in_own_process=in_own_process,
+            in_own_process=place.target is not self._target,
             timeout_s=self._options.timeout_s,
             seed=self._options.seed,
             plays=(play,),
             off=tuple(sorted(off)),
             failure=failure_of(stop),
-            expected=stop.expected if isinstance(stop, Violation) else None,
-            actual=stop.actual if isinstance(stop, Violation) else stop.sentence,
+            **difference(stop),
         )
-        target = self._target.as_process() if in_own_process else self._target
-        case, reproduced = self._confirmed(alone, target, is_silence=alone.failure == "fault:silence")
-        again = replay(case, target, self._options.rules) if reproduced else None
+        confirmed = self._confirmed(seen, place)
+        case = confirmed or seen
+        again = replay(case, place.target, self._options.rules) if confirmed is not None else None
         if again is not None:
             last = PlayOf(case.plays[-1].number, case.plays[-1].operations[: len(again.answers)])
             case = msgspec.structs.replace(
                 case, plays=(*case.plays[:-1], last), expected=again.expected, actual=again.actual
             )
-        self.judgement.findings[alone.failure] = Finding(
-            failure=alone.failure,
+        self.judgement.findings[seen.failure] = Finding(
             case=case,
-            reproduced=reproduced,
-            needs_prior_state=len(case.plays) > 1,
+            reproduced=confirmed is not None,
             found_by=found_by,
             answers=again.answers if again else (),
-            transcript=again.transcript if again else self._site(in_own_process=in_own_process).transcript.text(),
+            transcript=again.transcript if again else place.site.transcript.text(),
             stderr=again.stderr if again else stop.stderr if isinstance(stop, AdapterFault) else "",
             seconds=seconds,
         )
 
-    def _confirmed(self, alone: Case, target: Target, *, is_silence: bool) -> tuple[Case, bool]:
-        """Return the smallest case that fails the same way on fresh state, and whether any did."""
-        if is_silence:  # Each further look would cost a time-out.
-            return alone, False
-        with_history = self._with_history(alone)
-        for candidate in (alone, with_history) if with_history.plays != alone.plays else (alone,):
-            if replay(candidate, target, self._options.rules).failure == alone.failure:
-                return shrink(candidate, target, self._options.rules, attempts=self._attempts(target)), True
-        return alone, False
+    def _confirmed(self, seen: Case, place: _Place) -> Case | None:
+        """Return the smallest case that fails the same way on fresh state, alone or after what was played before."""
+        if seen.failure == "fault:silence":  # Each further look would cost a time-out.
+            return None
+        attempts = self._options.plan.attempts_to_shrink
+        for candidate in (seen, self._with_history(seen, place)):
+            if replay(candidate, place.target, self._options.rules).failure == seen.failure:
+                budget = attempts // 4 if place.target.is_process else attempts
+                return shrink(candidate, place.target, self._options.rules, attempts=budget)
+        return None
 
-    def _attempts(self, target: Target) -> int:
-        attempts = self._plan.attempts_to_shrink
-        return attempts // 4 if target.is_process else attempts
-
-    def _with_history(self, alone: Case) -> Case:
-        last = alone.plays[-1]
-        before = [
-            PlayOf(number, tuple(play.operations))
-            for number, play in self._history[alone.in_own_process]
-            if number < last.number
-        ]
-        return msgspec.structs.replace(alone, plays=(*before, last))
-
-    def _site(self, *, in_own_process: bool) -> Site:
-        if in_own_process not in self._sites:
-            target = self._target.as_process() if in_own_process else self._target
-            self._sites[in_own_process] = Site(target, self._options.timeout_s)
-        return self._sites[in_own_process]
+    def _with_history(self, seen: Case, place: _Place) -> Case:
+        before = [PlayOf(number, tuple(play.operations)) for number, play in place.history]
+        earlier = [play for play in before if play.number < seen.plays[-1].number]
+        return msgspec.structs.replace(seen, plays=(*earlier, *seen.plays))
 
     def _claims(self) -> Capabilities:
-        assert self.judgement.description is not None
+        assert self.judgement.description is not None  # describe() came first
         return self.judgement.description.capabilities
 
-    def _can_be_alone(self) -> bool:
+    def _makes_sense_apart(self) -> bool:
+        """Tell whether anything is claimed that only processes can show."""
         claims = self._claims()
         return claims.durable is not None or claims.multi_process
 

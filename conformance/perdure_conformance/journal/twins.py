@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from perdure.journal.contract import (
+    FLOOR,
     AcquireAnswer,
     AppendAnswer,
     Capabilities,
     Description,
     Envelope,
     Granted,
-    Limits,
     LoadAnswer,
     LoadSnapshotAnswer,
     NoSnapshot,
     NotStored,
     Page,
+    RenewAnswer,
+    SaveSnapshotAnswer,
     SequenceConflict,
+    StaleEpoch,
     Unavailable,
     acknowledge,
     invalid_or_too_large,
@@ -59,6 +62,17 @@ class JumpsAhead(MemoryJournal):
 
 
 @twin
+class RefusesToRenewWhatWasReleased(MemoryJournal):
+    """Treats a released lease as gone: its epoch does not renew."""
+
+    def renew(self, run_id: RunId, epoch: int, ttl_ms: int, now_ms: int) -> RenewAnswer:
+        """Look whether there is a lease."""
+        if self._state.lease(run_id).until_ms < 0:
+            return StaleEpoch(detail="released")
+        return super().renew(run_id, epoch, ttl_ms, now_ms)
+
+
+@twin
 class FailsNowAndThen(MemoryJournal):
     """Answers every fifth append `unavailable`, having stored it or not, and every seventh `not_stored`."""
 
@@ -86,7 +100,7 @@ class ForgetsSnapshots(MemoryJournal):
         super().__init__(state_dir, namespace)
         self._mine: set[RunId] = set()
 
-    def save_snapshot(self, run_id: RunId, sequence: int, body: str):  # type: ignore[no-untyped-def]
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
         """Remember whose it is."""
         self._mine.add(run_id)
         return super().save_snapshot(run_id, sequence, body)
@@ -103,8 +117,7 @@ class HasTheCoreOnly(MemoryJournal):
     @property
     def description(self) -> Description:
         """Claim nothing, and take no more than everybody must."""
-        limits = Limits(max_batch_records=1_000, max_batch_bytes=2**20, max_snapshot_bytes=2**20)
-        return Description(name="core", version="1", capabilities=Capabilities(), limits=limits)
+        return Description(name="core", version="1", capabilities=Capabilities(), limits=FLOOR)
 
     def append(
         self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None

@@ -7,8 +7,9 @@ refused, what happened to a handle since it last proved that it is in step, whic
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from perdure.journal.contract import (
@@ -20,12 +21,11 @@ from perdure.journal.contract import (
     EventIdConflict,
     Granted,
     Held,
-    InvalidRecord,
     Limits,
     Renewed,
-    SequenceConflict,
     Snapshot,
     StaleEpoch,
+    TooLarge,
     acknowledge,
     invalid_or_too_large,
     utf8_bytes,
@@ -34,8 +34,8 @@ from perdure.journal.reference import (
     Lease,
     ReferenceJournal,
     RunView,
+    applicable,
     decide_acquire,
-    decide_append,
     decide_release,
     decide_renew,
     expiry,
@@ -53,7 +53,6 @@ Doubt = Literal["crash", "reopen", "other_handle", "refused_record", "refused_ba
 class AppendStep:
     """One append and its answer."""
 
-    claims: Capabilities
     operation: Append
     records: tuple[Envelope, ...]
     expected: AppendAnswer
@@ -75,7 +74,6 @@ class AppendStep:
 class LoadStep:
     """One page."""
 
-    claims: Capabilities
     limit: int
     rest: tuple[Envelope, ...]
     """The run's records from the page's first position on."""
@@ -140,6 +138,15 @@ class ReleaseStep:
 
 
 @dataclass(frozen=True, slots=True)
+class UnansweredStep:
+    """An append that was `unavailable` however often it was sent."""
+
+    anything_acknowledged: bool
+    """Whether any append was ever acknowledged."""
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
 class UnclaimedStep:
     """An operation that is not claimed."""
 
@@ -162,6 +169,7 @@ Step = (
     | AcquireStep
     | RenewStep
     | ReleaseStep
+    | UnansweredStep
     | UnclaimedStep
     | DescriptionStep
 )
@@ -222,33 +230,31 @@ class World:
         """Return how many grants the run has had."""
         return len(self._grants[run_id])
 
-    def append_step(
-        self, operation: Append, run_id: RunId, records: tuple[Envelope, ...], answer: Answer | None
-    ) -> AppendStep | None:
-        """Return the append as a step, or None if the claims or the contract leave its answer open."""
+    def pending_append(
+        self, operation: Append, run_id: RunId, records: tuple[Envelope, ...]
+    ) -> Callable[[Answer], AppendStep] | None:
+        """Return how the append becomes a step once it is answered, or None if its answer is left open."""
         epoch = self.epoch_of(run_id, operation.grant)
         view = self._view(run_id)
-        expected = invalid_or_too_large(operation.expected_next, records, self.limits) or decide_append(
-            view, operation.expected_next, records, epoch
-        )
-        is_replay = isinstance(expected, Acknowledged)
-        if self._left_open(expected, records, view):
+        invalid = invalid_or_too_large(operation.expected_next, records, self.limits)
+        reasons = list(applicable(view, operation.expected_next, records, epoch))
+        expected = invalid or (reasons[0] if reasons else acknowledge(records))
+        is_replay = invalid is None and bool(reasons) and isinstance(expected, Acknowledged)
+        if self._left_open(expected, records, is_replay=is_replay):
             return None
-        return AppendStep(
-            claims=self.claims,
-            operation=operation,
-            records=records,
-            expected=expected or acknowledge(records),
-            applicable=_applicable(expected, view, operation.expected_next, records, epoch),
-            next_sequence=view.next_sequence,
-            doubts=frozenset(self._doubts[operation.handle, run_id]),
-            id_in_other_run=self._known_elsewhere(run_id, records),
-            refused_before=self._refused_before(run_id, records),
-            fills_limits=len(records) == self.limits.max_batch_records
-            or sum(utf8_bytes(record.body) for record in records) == self.limits.max_batch_bytes,
-            is_replay=is_replay,
-            epoch_is_highest=self._epoch_is_highest(run_id, epoch),
-            answer=answer if answer is not None else acknowledge(()),
+        return partial(
+            AppendStep,
+            operation,
+            records,
+            expected,
+            frozenset({type(expected), *(type(reason) for reason in reasons)}),
+            view.next_sequence,
+            frozenset(self._doubts[operation.handle, run_id]),
+            self._known_elsewhere(run_id, records),
+            self._refused_before(run_id, records),
+            self._fills_limits(records),
+            is_replay,
+            self._epoch_is_highest(run_id, epoch),
         )
 
     def appended(self, run_id: RunId, step: AppendStep) -> None:
@@ -269,7 +275,6 @@ class World:
         seen = len(records) if self.claims.read == "linearizable" else self._seen[handle, run_id]
         others = self._runs - {run_id}
         return LoadStep(
-            claims=self.claims,
             limit=limit,
             rest=tuple(records[position - 1 :]),
             due=max(0, seen - (position - 1)),
@@ -314,6 +319,11 @@ class World:
         self._grants[run_id].append(grant.epoch)
         self._truth.put_lease(run_id, Lease(grant.epoch, grant.until_ms))
 
+    def is_released(self, run_id: RunId) -> bool:
+        """Tell whether the latest lease was given back: whether it can be renewed is left open."""
+        lease = self._truth.lease(run_id)
+        return lease.epoch > 0 and lease.until_ms < 0
+
     def renew_step(self, run_id: RunId, epoch: int, ttl_ms: int, now_ms: int, answer: Answer) -> RenewStep:
         """Return a prolongation as a step."""
         expected = decide_renew(self._truth.lease(run_id), epoch, ttl_ms, now_ms)
@@ -335,10 +345,6 @@ class World:
         """Note a release."""
         self._truth.put_lease(run_id, Lease(self._truth.lease(run_id).epoch))
 
-    def lease(self, run_id: RunId) -> Lease:
-        """Return the latest lease of a run."""
-        return self._truth.lease(run_id)
-
     @property
     def _store_judges_time(self) -> bool:
         return self.claims.lease_clock == "store"
@@ -350,18 +356,19 @@ class World:
         view = self._truth.view(run_id)
         return view if self.claims.fencing else RunView(view.next_sequence, 0, view.stored)
 
-    def _left_open(self, expected: AppendAnswer | None, records: tuple[Envelope, ...], view: RunView) -> bool:
+    def _left_open(self, expected: AppendAnswer, records: tuple[Envelope, ...], *, is_replay: bool) -> bool:
         """Tell whether a good journal might answer otherwise."""
         match expected:
             case Acknowledged():
-                return not self.claims.exact_replay or records not in self._batches
+                return is_replay and (not self.claims.exact_replay or records not in self._batches)
             case EventIdConflict():
-                partly = all(view.stored.get(record.event_id) == record for record in records)
-                return not self.claims.event_id_dedup or partly
-            case InvalidRecord() | StaleEpoch() | SequenceConflict() | None:
-                return False
+                return not self.claims.event_id_dedup
             case _:
-                return True
+                return isinstance(expected, TooLarge)  # Never sent.
+
+    def _fills_limits(self, records: tuple[Envelope, ...]) -> bool:
+        size_bytes = sum(utf8_bytes(record.body) for record in records)
+        return len(records) == self.limits.max_batch_records or size_bytes == self.limits.max_batch_bytes
 
     def _known_elsewhere(self, run_id: RunId, records: tuple[Envelope, ...]) -> bool:
         ids = {record.event_id for record in records}
@@ -397,23 +404,3 @@ class World:
 
     def _doubt(self, handle: int, run_id: RunId, doubt: Doubt) -> None:
         self._doubts[handle, run_id].add(doubt)
-
-
-def _applicable(
-    expected: AppendAnswer | None,
-    view: RunView,
-    expected_next: int,
-    records: tuple[Envelope, ...],
-    epoch: int | None,
-) -> frozenset[type]:
-    kinds: set[type] = {type(expected)} if expected is not None else {Acknowledged}
-    replayed = bool(records) and all(view.stored.get(record.event_id) == record for record in records)
-    if (epoch or 0) < view.highest_epoch:
-        kinds.add(StaleEpoch)
-    if replayed:
-        kinds.add(Acknowledged)
-    elif any(record.event_id in view.stored for record in records):
-        kinds.add(EventIdConflict)
-    if expected_next != view.next_sequence:
-        kinds.add(SequenceConflict)
-    return frozenset(kinds)

@@ -141,7 +141,7 @@ def _evidence(
 ) -> Evidence:
     broken = requirement.id in judgement.findings
     return Evidence(
-        claimed=broken or rules.is_claimed(requirement, claims, in_process=not target.is_process),
+        claimed=rules.is_claimed(requirement, claims, in_process=not target.is_process),
         broken=broken,
         interrupted=judgement.fault is not None or requirement.id in judgement.inconclusive,
         reached=judgement.tally.reached[requirement.id],

@@ -6,11 +6,12 @@ knowledge in dictionaries and is all a judge needs. Stores that keep it elsewher
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from perdure.journal.contract import (
     BUILT_IN_LIMITS,
+    Acknowledged,
     AcquireAnswer,
     AppendAnswer,
     Capabilities,
@@ -57,22 +58,28 @@ class Lease:
     """The last instant at which it is held; −1 once released."""
 
 
-def decide_append(
+def applicable(
     run: RunView, expected_next: int, records: Sequence[Envelope], epoch: int | None
-) -> AppendAnswer | None:
-    """Return the refusal or the repeated acknowledgement that is due, or None: store the records.
+) -> Iterator[Acknowledged | StaleEpoch | EventIdConflict | SequenceConflict]:
+    """Yield every answer that has a reason, in the normative order (JRN-013); none: the records are to be stored.
 
-    The envelope has passed `invalid_or_too_large`. The order of the checks is normative (JRN-013).
+    The envelope has passed `invalid_or_too_large`, whose refusals come before these.
     """
     if (epoch or 0) < run.highest_epoch:
-        return StaleEpoch(detail=f"epoch {run.highest_epoch} was granted")
-    if all(run.stored.get(record.event_id) == record for record in records):
-        return acknowledge(records)
-    if any(record.event_id in run.stored for record in records):
-        return EventIdConflict()
+        yield StaleEpoch(detail=f"epoch {run.highest_epoch} was granted")
+    if records and all(run.stored.get(record.event_id) == record for record in records):
+        yield acknowledge(records)
+    elif any(record.event_id in run.stored for record in records):
+        yield EventIdConflict()
     if expected_next != run.next_sequence:
-        return SequenceConflict(actual_next=run.next_sequence)
-    return None
+        yield SequenceConflict(actual_next=run.next_sequence)
+
+
+def decide_append(
+    run: RunView, expected_next: int, records: Sequence[Envelope], epoch: int | None
+) -> Acknowledged | StaleEpoch | EventIdConflict | SequenceConflict | None:
+    """Return the refusal or the repeated acknowledgement that is due, or None: store the records."""
+    return next(applicable(run, expected_next, records, epoch), None)
 
 
 def decide_acquire(lease: Lease, ttl_ms: int, now_ms: int) -> Granted | Held:
