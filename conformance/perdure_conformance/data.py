@@ -20,4 +20,7 @@ def specification() -> Path:
 
 def _data(package: str, folder: str, in_repository: Path) -> Path:
     installed = Path(str(files(package))) / folder
-    return installed if installed.is_dir() else in_repository
+    found = installed if installed.is_dir() else in_repository
+    if not found.is_dir():
+        raise FileNotFoundError(f"{folder} is neither in the package nor at {in_repository}; install perdure again")
+    return found

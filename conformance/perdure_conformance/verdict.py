@@ -1,4 +1,4 @@
-"""Verdicts, and what they add up to. Every rule of the tool about its own answer is here, once.
+"""Verdicts, and what they add up to, for every profile.
 
 Source: `docs/spec/tool.md`; "Verdicts" of the conformance design.
 """

@@ -31,7 +31,7 @@ export class Journal {
 
   constructor(stateDir, namespace) {
     if (typeof stateDir !== 'string' || stateDir === '') throw new InvalidArgument('state_dir must be a path')
-    if (typeof namespace !== 'string' || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(namespace)) {
+    if (typeof namespace !== 'string' || !/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/.test(namespace)) {
       throw new InvalidArgument('namespace must be a plain name')
     }
     this.#directory = path.join(stateDir, namespace)

@@ -110,7 +110,8 @@ def _selected(only: list[str]) -> frozenset[str]:
 def _prepare(report_dir: Path) -> None:
     try:
         report_dir.mkdir(parents=True, exist_ok=True)
-        (report_dir / "report.json").write_text("{}\n", "utf-8")
+        (report_dir / "report.json").write_text("", "utf-8")
+        (report_dir / "report.json").unlink()
     except OSError as error:
         wrong_usage(f"{report_dir} cannot be written: {error.strerror}. Name another folder with --report.")
     failure.remove_old(report_dir)

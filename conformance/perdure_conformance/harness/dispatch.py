@@ -13,6 +13,8 @@ from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
 from perdure_conformance.harness.factories import JournalFactory
 
+_OPERATIONS = frozenset({"append", "load", "save_snapshot", "load_snapshot", "acquire", "renew", "release"})
+
 
 class Dispatcher:
     """One Python journal, spoken to in messages. The first message must be `initialize`."""
@@ -31,15 +33,16 @@ class Dispatcher:
             self._journal.close()
             return {}
         operation: Callable[..., object] | None = getattr(self._journal, method, None)
-        if operation is None:
+        if operation is None or method not in _OPERATIONS:
             raise Unsupported(method)
         arguments: dict[str, object] = dict(params)
         if method == "append":
             arguments["records"] = msgspec.convert(params["records"], tuple[Envelope, ...])
         answer = operation(**arguments)
         if method == "load":
-            answer = _fitting_a_line(answer, self._journal.description.limits.max_batch_bytes)  # type: ignore[arg-type]
-        return _builtins(answer)
+            answer = _fitting_a_line(answer, messages.limits_in_force(self._journal.description.limits).max_batch_bytes)  # type: ignore[arg-type]
+        result: JsonValue = msgspec.to_builtins(answer)
+        return result
 
     def _initialize(self, state_dir: Path, namespace: str) -> JsonValue:
         try:
@@ -47,21 +50,15 @@ class Dispatcher:
         except JournalOpenError as error:
             raise AdapterFault("cannot_start", str(error)) from error
         description = self._journal.description
-        return _builtins({"protocol": messages.PROTOCOL, **msgspec.structs.asdict(description)})
-
-
-def _builtins(answer: object) -> JsonValue:
-    built: JsonValue = msgspec.to_builtins(answer)
-    if isinstance(built, dict):
-        built.pop("detail", None) if built.get("detail") == "" else None
-    return built
+        result: JsonValue = msgspec.to_builtins({"protocol": messages.PROTOCOL, **msgspec.structs.asdict(description)})
+        return result
 
 
 def _fitting_a_line(answer: LoadAnswer, max_bytes: int) -> LoadAnswer:
     """End a page before it outgrows what one line may carry; it holds one record at least."""
     if not isinstance(answer, Page):
         return answer
-    budget = min(max_bytes, messages.HARNESS_LIMITS.max_batch_bytes)
+    budget = max_bytes
     for index, record in enumerate(answer.records):
         budget -= utf8_bytes(record.body)
         if budget < 0 and index > 0:

@@ -18,11 +18,19 @@ HARNESS_LIMITS = FLOOR
 """What the harness sends at most, and therefore all that it has to receive."""
 
 
+def limits_in_force(declared: Limits) -> Limits:
+    """Return the smaller of what the implementation declares and what the harness sends."""
+    return Limits(
+        max_batch_records=min(declared.max_batch_records, HARNESS_LIMITS.max_batch_records),
+        max_batch_bytes=min(declared.max_batch_bytes, HARNESS_LIMITS.max_batch_bytes),
+        max_snapshot_bytes=min(declared.max_snapshot_bytes, HARNESS_LIMITS.max_snapshot_bytes),
+    )
+
+
 def line_limit_bytes(declared: Limits) -> int:
     """Return the longest line allowed once the implementation has declared its limits."""
-    batch = min(declared.max_batch_bytes, HARNESS_LIMITS.max_batch_bytes)
-    snapshot = min(declared.max_snapshot_bytes, HARNESS_LIMITS.max_snapshot_bytes)
-    return 2 * max(batch, snapshot) + 64 * 1024
+    limits = limits_in_force(declared)
+    return 2 * max(limits.max_batch_bytes, limits.max_snapshot_bytes) + 64 * 1024
 
 
 def encode_request(request_id: str, method: str, params: JsonObject) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import select
 import selectors
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from perdure_conformance.harness.transcript import Transcript
 STDERR_KEPT_BYTES = 64 * 1024
 _READ_BYTES = 64 * 1024
 _MARKER = "PERDURE_ADAPTER"
+_DEATH_TAKES_AT_MOST_S = 5.0
 
 
 class ProcessConnection:
@@ -232,9 +234,18 @@ class ProcessConnection:
 
 
 def _kill_marked(marker: str) -> None:
-    """Kill whoever carries the marker in its environment: children that left the process group."""
+    """Kill whoever carries the marker in its environment, and wait until it is gone: it may have left the group."""
     wanted = marker.encode()
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if wanted in environment.read_bytes().split(b"\0"):
-                os.kill(int(environment.parent.name), signal.SIGKILL)
+                _kill_and_wait(int(environment.parent.name))
+
+
+def _kill_and_wait(pid: int) -> None:
+    process = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        select.select([process], [], [], _DEATH_TAKES_AT_MOST_S)
+    finally:
+        os.close(process)

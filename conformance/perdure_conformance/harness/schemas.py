@@ -23,8 +23,9 @@ _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to s
 
 def check_params(method: str, params: JsonObject) -> None:
     """Hold what the harness sends against its own schema; a difference is a fault of the suite."""
-    problem = _first_problem(f"{method}#/$defs/params", params)
-    assert problem is None, f"the suite would send bad params of {method}: {problem}"
+    request: JsonObject = {"jsonrpc": "2.0", "id": "h-1", "method": method, "params": params}
+    problem = _first_problem("request", request) or _first_problem(f"{method}#/$defs/params", params)
+    assert problem is None, f"the suite would send a bad {method}: {problem}"
 
 
 def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:

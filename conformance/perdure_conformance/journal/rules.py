@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from perdure.journal.contract import Capabilities
 from perdure_conformance import verdict
@@ -36,19 +38,33 @@ def first_broken(broken: list[str]) -> str:
     return broken[0]
 
 
+class IsClaimed(Protocol):
+    """As `is_claimed`."""
+
+    def __call__(self, requirement: Requirement, claims: Capabilities, *, in_process: bool) -> bool:
+        """Tell whether the requirement is judged."""
+        ...
+
+
+class ExitCode(Protocol):
+    """As `verdict.exit_code`."""
+
+    def __call__(self, verdicts: Sequence[Verdict], depth: Depth, *, faulty: bool) -> int:
+        """Return the exit code."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The decisions of the tool."""
 
     clauses: tuple[Clause, ...] = tuple(CLAUSES)
     blame: Callable[[list[str]], str] = first_broken
-    is_claimed: Callable[..., bool] = is_claimed
+    is_claimed: IsClaimed = is_claimed
     verdict_on: Callable[[Evidence], Verdict] = verdict.verdict_on
-    exit_code: Callable[..., int] = verdict.exit_code
-    same_failure: Callable[[str | None, str], bool] = lambda seen, wanted: seen == wanted
+    exit_code: ExitCode = verdict.exit_code
+    same_failure: Callable[[str | None, str], bool] = operator.eq
     """Whether a smaller case fails in the way in which the larger one did (TOL-005)."""
 
 
 RULES = Rules()
-
-__all__ = ["RULES", "Depth", "Rules", "is_claimed"]

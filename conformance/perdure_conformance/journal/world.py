@@ -41,7 +41,7 @@ from perdure.journal.reference import (
     expiry,
 )
 from perdure.kernel.identity import RunId
-from perdure_conformance.harness.messages import HARNESS_LIMITS
+from perdure_conformance.harness.messages import limits_in_force
 from perdure_conformance.journal.client import Answer
 from perdure_conformance.journal.operations import Append
 
@@ -180,11 +180,7 @@ class World:
 
     def __init__(self, claims: Capabilities, limits: Limits) -> None:
         self.claims = claims
-        self.limits = Limits(
-            max_batch_records=min(limits.max_batch_records, HARNESS_LIMITS.max_batch_records),
-            max_batch_bytes=min(limits.max_batch_bytes, HARNESS_LIMITS.max_batch_bytes),
-            max_snapshot_bytes=min(limits.max_snapshot_bytes, HARNESS_LIMITS.max_snapshot_bytes),
-        )
+        self.limits = limits_in_force(limits)
         self._truth = ReferenceJournal()
         self._runs: set[RunId] = set()
         self._batches: set[tuple[Envelope, ...]] = set()

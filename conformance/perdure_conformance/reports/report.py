@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 
 import msgspec
@@ -40,7 +40,7 @@ class Report:
 
     document: JsonObject
     exit_code: int
-    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict]
 
 
 def build(
@@ -99,7 +99,7 @@ def build(
             for requirement in selected
         ],
         "fault": _fault(judgement, cases),
-        "not_covered": not_covered(claims, verdicts, target) if description else ["everything: it did not open"],
+        "not_covered": not_covered(claims, verdicts) if description else ["everything: it did not open"],
         "durations": {name: round(seconds, 3) for name, seconds in judgement.durations_s.items()},
         "durable_operations": judgement.tally.durable_operations,
     }
@@ -119,7 +119,7 @@ def level_in_words(verdicts: Mapping[str, Verdict], claims: Capabilities, only: 
     return "Workflow journal" + (f" with {' and '.join(extras)}" if extras else "")
 
 
-def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict], target: Target) -> list[str]:
+def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[str]:
     """Return, in words, what this report says nothing about."""
     known = requirements()
     unclaimed = sorted({known[key].claim for key, verdict in verdicts.items() if verdict == "not_claimed"})
@@ -131,8 +131,6 @@ def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict], target: T
         lines.append(f"multi_handle: {why}")
     if claims.lease_clock == "store":
         lines.append("leases: claimed, and judged by the store's own clock, which cannot be set")
-    if claims.multi_process and target.is_process is False:
-        lines = [line for line in lines if not line.startswith("multi_process")]
     return lines + list(_NOT_IN_THIS_RELEASE)
 
 

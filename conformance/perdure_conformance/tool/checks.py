@@ -9,12 +9,13 @@ import contextlib
 import os
 import signal
 import sys
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from perdure_conformance.harness.connection import AdapterFault, Connection, FaultKind
+from perdure_conformance.harness.connection import Connection, FaultKind
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.journal.cases import replay, target_of
@@ -135,10 +136,9 @@ def endless_line_is_cut_short(tool: Tool) -> Complaint:
 @check("TOL-008")
 def nothing_is_left_running(tool: Tool) -> Complaint:
     """Judge an adapter that starts a daemon, and look for it."""
-    before = _descendants()
-    with contextlib.suppress(AdapterFault):
-        _judged(tool, _miniature(tool, "leaves_a_daemon"))
-    left = _descendants() - before
+    mark = str(uuid.uuid4())
+    _judged(tool, _miniature(tool, "leaves_a_daemon", mark))
+    left = _marked(mark)
     for pid in left:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -184,15 +184,15 @@ def _report_of(tool: Tool, target: Target, judgement: Judgement, only: frozenset
     return build(judgement, target, depth="normal", seed=1, only=only, cases={}, rules=tool.rules)
 
 
-def _miniature(tool: Tool, mode: str) -> Target:
-    return CommandTarget((sys.executable, "-m", "perdure_conformance.tool.miniatures", mode), connect=tool.connect)
+def _miniature(tool: Tool, *words: str) -> Target:
+    return CommandTarget((sys.executable, "-m", "perdure_conformance.tool.miniatures", *words), connect=tool.connect)
 
 
-def _descendants() -> set[int]:
-    """Return the processes that run the code of a daemon of the miniatures."""
+def _marked(mark: str) -> set[int]:
+    """Return the processes that have the mark among their words."""
     found = set()
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            if b"time.sleep(30)" in command.read_bytes():
+            if mark.encode() in command.read_bytes().split(b"\0"):
                 found.add(int(command.parent.name))
     return found

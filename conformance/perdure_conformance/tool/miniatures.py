@@ -1,4 +1,7 @@
-"""Tiny adapters that misbehave, each in one way: `python -m perdure_conformance.tool.miniatures MODE`."""
+"""Tiny adapters that misbehave, each in one way: `python -m perdure_conformance.tool.miniatures MODE [MARK]`.
+
+A process that one of them leaves behind carries the mark among its words.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,8 @@ def leaves_a_daemon(request: dict[str, Any]) -> None:
     """Answer, and start a process in a session of its own that outlives this one."""
     if request["method"] == "initialize":
         sleeper = f"import time; time.sleep({_DAEMON_LIVES_S})"
-        subprocess.Popen([sys.executable, "-S", "-c", sleeper], start_new_session=True, close_fds=True)  # noqa: S603
+        mark = sys.argv[2:]
+        subprocess.Popen([sys.executable, "-S", "-c", sleeper, *mark], start_new_session=True)  # noqa: S603
     _say(_reply(request))
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from perdure.journal.contract import Granted, Page
+from perdure.journal.contract import Capabilities, Granted, Page
 from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.harness.connection import Silence, Unsupported
 from perdure_conformance.harness.process import ProcessConnection
@@ -14,6 +14,7 @@ from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.journal.clauses import Clause
 from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.world import AcquireStep, LoadStep
+from perdure_conformance.requirements import Requirement
 from perdure_conformance.tool.checks import Tool
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
 
@@ -42,7 +43,8 @@ def _lets_the_unreached_pass(evidence: Evidence) -> Verdict:
     return "pass" if verdict == "not_reached" else verdict
 
 
-def _claims_everything(*_: object, **__: object) -> bool:
+def _claims_everything(requirement: Requirement, claims: Capabilities, *, in_process: bool) -> bool:
+    del requirement, claims, in_process
     return True
 
 
@@ -87,7 +89,7 @@ class ReadsLaxly(ProcessConnection):
         return json.dumps(_laxly(super()._exchange(request, method))).encode()
 
 
-class OverhearsWhatNobodyAsked(ProcessConnection):
+class IgnoresWhatNobodyAsked(ProcessConnection):
     """Throws away what was said between two requests."""
 
     def _refuse_unasked_output(self) -> None:
@@ -201,7 +203,7 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     ToolMutant("SkipsWhatIsNoMessage", "TOL-006", "skips lines that are no message", _connecting(SkipsWhatIsNoMessage)),
     ToolMutant("ReadsLaxly", "TOL-006", "keeps the last of two equal keys", _connecting(ReadsLaxly)),
     ToolMutant(
-        "OverhearsWhatNobodyAsked", "TOL-006", "ignores what nobody asked for", _connecting(OverhearsWhatNobodyAsked)
+        "IgnoresWhatNobodyAsked", "TOL-006", "ignores what nobody asked for", _connecting(IgnoresWhatNobodyAsked)
     ),
     ToolMutant(
         "TakesSilenceForConsent", "TOL-006", "takes silence for an empty answer", _connecting(TakesSilenceForConsent)
