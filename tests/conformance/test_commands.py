@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,18 +14,13 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.conformance.helpers import PERDURE, ROOT, perdure
 
 from perdure_conformance import data
 
 MUTANTS = "perdure_conformance.journal.mutants"
-NODE_JOURNAL = Path(__file__).resolve().parents[2] / "conformance/examples/node-journal/adapter.mjs"
-
-
-def perdure(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from perdure_conformance.cli import main; main()", *words]
-    done = subprocess.run(program, cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
-    assert "Traceback" not in done.stdout + done.stderr, done.stderr
-    return done
+EXAMPLES = ROOT / "conformance/examples"
+NODE_JOURNAL = EXAMPLES / "node-journal/adapter.mjs"
 
 
 def report_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -64,6 +60,23 @@ def test_the_example_in_node_is_conformant(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert report["level"] == "Workflow journal"
     assert "not_reached" not in verdicts(report).values()
+
+
+def test_the_example_in_python_is_conformant(tmp_path: Path) -> None:
+    words = ("check", "journal", "lines_journal:LinesJournal", "--depth", "quick", "--report", str(tmp_path), "--json")
+    report = report_of(perdure(*words, cwd=EXAMPLES / "python-journal"))
+    assert report["exit_code"] == 0
+    assert report["level"] == "Workflow journal"
+
+
+def test_the_output_in_the_readme_is_real(tmp_path: Path) -> None:
+    block = (ROOT / "README.md").read_text("utf-8").partition("```\n$ perdure ")[2].partition("```")[0]
+    command, *shown = block.splitlines()
+    done = perdure(*command.split(), cwd=tmp_path)
+    printed = [line.rstrip() for line in done.stdout.splitlines()]
+    for line in shown:
+        pattern = re.compile(".*".join(re.escape(part) for part in line.split("…")))
+        assert any(pattern.fullmatch(real) for real in printed), line
 
 
 @pytest.mark.parametrize(
@@ -214,10 +227,9 @@ def test_an_interruption_leaves_nothing_behind(tmp_path: Path, number: signal.Si
     )
     states = tmp_path / "states"
     states.mkdir()
-    program = [sys.executable, "-c", "from perdure_conformance.cli import main; main()"]
     words = ["check", "journal", "--command", f"{sys.executable} {adapter}", "--timeout", "600"]
     with subprocess.Popen(
-        [*program, *words],
+        [*PERDURE, *words],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from perdure_conformance.harness.connection import FaultKind
 from perdure_conformance.harness.targets import CommandTarget
 from perdure_conformance.journal.profile import Judgement, Options, judge
 from perdure_conformance.reports.report import build
@@ -23,34 +24,136 @@ MODES = subprocess.run(
     [sys.executable, "-S", str(ADAPTER), "--list"], capture_output=True, text=True, check=True
 ).stdout.split()
 
-HONEST = {
-    "honest",
-    "honest-noisy",
-    "honest-noisy-inline",
-    "honest-drip",
-    "honest-longest-line",
-    "honest-key-order",
-    "crlf",
-    "limits-as-floats",
-    "daemon-holds-pipes",
+FAULTS: dict[FaultKind, set[str]] = {
+    "error": {
+        "append-error",
+        "initialize-error",
+    },
+    "exited": {
+        "child-holds-stdout",
+        "exit-0-at-start",
+        "exit-1-at-start",
+        "exit-1-with-escapes",
+        "exit-after-append",
+        "exit-after-initialize",
+        "exit-at-append",
+        "exit-at-load",
+        "half-line-then-exit",
+        "no-newline-then-exit",
+        "segmentation-fault",
+        "stdout-closed",
+    },
+    "line_too_long": {
+        "flood-of-garbage",
+        "line-just-too-long",
+        "line-of-4-mib",
+        "line-without-end",
+        "name-of-1-mb",
+    },
+    "no_message": {
+        "bad-utf-8",
+        "blank-lines",
+        "byte-order-mark",
+        "deep-nesting",
+        "deep-nesting-at-start",
+        "duplicate-key",
+        "duplicate-key-inside",
+        "flood-of-blank-lines",
+        "huge-exponent",
+        "huge-integer",
+        "inexact-integer",
+        "infinity",
+        "limits-enormous",
+        "log-line",
+        "log-line-at-start",
+        "lone-surrogate",
+        "lone-surrogate-in-body",
+        "nan",
+        "nul-byte",
+        "raw-surrogate",
+        "two-replies-on-a-line",
+    },
+    "silence": {
+        "drip-without-end",
+        "half-line-then-silence",
+        "never-reads",
+        "only-sigkill",
+        "shutdown-unanswered",
+        "silence-at-append",
+        "silence-at-load",
+        "silence-at-start",
+        "silence-once",
+        "silence-with-noise",
+        "stdin-closed",
+        "stops-reading",
+    },
+    "unasked": {
+        "flood-of-replies",
+        "own-notification",
+        "own-request",
+        "reply-before-initialize",
+        "reply-before-request",
+        "reply-twice",
+    },
+    "wrong_reply": {
+        "acknowledged-and-refused",
+        "acknowledged-missing",
+        "actual-next-missing",
+        "batch-reply",
+        "body-as-number",
+        "capabilities-as-array",
+        "capability-of-wrong-type",
+        "detail-with-escapes",
+        "flood-of-lines",
+        "jsonrpc-1",
+        "limits-with-fractions",
+        "negative-actual-next",
+        "neither-result-nor-error",
+        "null-id",
+        "number-as-true",
+        "number-id",
+        "protocol-2",
+        "records-as-object",
+        "refusal-of-another-method",
+        "result-and-error",
+        "result-as-array",
+        "scalar-reply",
+        "true-as-number",
+        "unknown-capability",
+        "unknown-refusal",
+        "wrong-id",
+    },
 }
-"""These keep to the protocol: CR is white space to JSON, and 1000.0 is the number 1000."""
+"""What is at fault, by the kind that must be told."""
 
-FOUND_NOT_CONFORMANT = {
+NOT_CONFORMANT = {
     "accept-everything",
+    "acknowledged-empty",
     "append-not-found",
     "limits-below-floor",
+    "lives-on-after-shutdown",
+    "name-with-escapes",
     "page-over-limit",
     "page-without-progress",
     "pages-without-end",
     "refuse-as-conflict",
     "refuse-as-not-stored",
     "refuse-as-unavailable",
-    "acknowledged-empty",
-    "lives-on-after-shutdown",
-    "name-with-escapes",
 }
-"""These keep to the protocol well enough for a verdict, or break a requirement before they break the protocol."""
+"""These keep to the protocol, and break requirements."""
+
+HONEST = {
+    "crlf",
+    "daemon-holds-pipes",
+    "honest",
+    "honest-drip",
+    "honest-key-order",
+    "honest-longest-line",
+    "honest-noisy",
+    "honest-noisy-inline",
+    "limits-as-floats",
+}
+"""These do what they should: CR is white space to JSON, and 1000.0 is the number 1000."""
 
 
 def judged(mode: str, only: frozenset[str] = frozenset()) -> Judgement:
@@ -76,21 +179,26 @@ def exit_code(judgement: Judgement, mode: str) -> int:
     return report.exit_code
 
 
-def test_every_mode_is_expected_somewhere() -> None:
-    assert not (HONEST | FOUND_NOT_CONFORMANT) - set(MODES)
+def test_every_mode_has_one_expectation() -> None:
+    expected = [*(mode for modes in FAULTS.values() for mode in modes), *NOT_CONFORMANT, *HONEST]
+    assert sorted(expected) == sorted(MODES)
 
 
-@pytest.mark.parametrize("mode", [mode for mode in MODES if mode not in HONEST])
-def test_misbehaviour_is_told_and_leaves_nothing(mode: str) -> None:
+@pytest.mark.parametrize(("kind", "mode"), [(kind, mode) for kind, modes in FAULTS.items() for mode in sorted(modes)])
+def test_misbehaviour_is_told_by_its_kind_and_leaves_nothing(kind: FaultKind, mode: str) -> None:
     judgement = judged(mode)
-    code = exit_code(judgement, mode)
-    if mode in FOUND_NOT_CONFORMANT:
-        assert code == 1
-    else:
-        assert judgement.fault is not None
-        assert code in {1, 3}
-        assert "\x1b" not in str(judgement.fault)
-        assert "Traceback" not in str(judgement.fault)
+    assert judgement.fault is not None
+    assert judgement.fault.kind == kind
+    assert exit_code(judgement, mode) in {1, 3}
+    assert "\x1b" not in judgement.fault.sentence
+    assert not running(mode)
+
+
+@pytest.mark.parametrize("mode", sorted(NOT_CONFORMANT))
+def test_bad_faith_in_good_form_is_not_conformant(mode: str) -> None:
+    judgement = judged(mode)
+    assert judgement.fault is None
+    assert exit_code(judgement, mode) == 1
     assert not running(mode)
 
 

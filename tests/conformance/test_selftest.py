@@ -1,52 +1,44 @@
-"""The suite judges itself: the kill matrices of journals and of the tool."""
+"""The suite judges itself: the kill matrices of journals and of the tool, and that they can fail."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.conformance.helpers import perdure
+
+from perdure.journal.memory import MemoryJournal
+from perdure_conformance.journal.mutants import DropsNul
+from perdure_conformance.journal.registry import Mutant
+from perdure_conformance.journal.selftest import check_good, kill
+from perdure_conformance.tool.checks import Tool
+from perdure_conformance.tool.mutants import ToolMutant
+from perdure_conformance.tool.selftest import kill as kill_tool
 
 
-def selftest(profile: str, cwd: Path) -> dict[str, Any]:
-    program = [sys.executable, "-c", "from perdure_conformance.cli import main; main()", "selftest", profile, "--json"]
-    done = subprocess.run(program, cwd=cwd, capture_output=True, text=True, check=False, timeout=900)
-    document: dict[str, Any] = json.loads(done.stdout)
-    assert document["problems"] == []
-    assert done.returncode == 0
-    return document
+@pytest.mark.parametrize("profile", ["journal", "tool"])
+def test_every_mutant_is_found_by_name_and_every_good_one_passes(tmp_path: Path, profile: str) -> None:
+    done = perdure("selftest", profile, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
 
 
-def test_every_mutant_of_a_journal_is_found_by_name(tmp_path: Path) -> None:
-    journal = selftest("journal", tmp_path)["journal"]
-    assert len(journal["mutants"]) >= 12
-    assert journal["largest_operations"] <= 6
-    assert journal["median_operations"] <= 3
-    assert len(journal["good"]) >= 4
+def test_a_mutant_without_a_fault_survives() -> None:
+    faultless = Mutant(MemoryJournal, "MemoryJournal", breaks="JRN-005", overlaps=(), report="", fault="none")
+    assert "survives" in kill(faultless, seed=1).problems[0]
 
 
-def test_every_mutant_of_the_tool_is_found_by_name(tmp_path: Path) -> None:
-    assert len(selftest("tool", tmp_path)["tool"]) >= 10
+def test_a_mutant_that_breaks_something_else_is_killed_by_accident() -> None:
+    misnamed = Mutant(DropsNul, "DropsNul", breaks="JRN-005", overlaps=(), report="", fault="drops NUL")
+    problems = kill(misnamed, seed=1).problems
+    assert "JRN-002 was" in problems[0]
+    assert problems[1] == "also breaks JRN-002, which it does not name"
 
 
-@pytest.mark.parametrize("flaw", ["survivor", "accused twin"])
-def test_the_self_test_can_fail(tmp_path: Path, flaw: str) -> None:
-    breaking = {
-        "survivor": "registry.mutant('JRN-005')(type('FaultlessMutant', (memory.MemoryJournal,), {}))",
-        "accused twin": "registry.twin(mutants.DropsNul)",
-    }[flaw]
-    code = (
-        "from perdure.journal import memory\n"
-        "from perdure_conformance.journal import mutants, registry, selftest\n"
-        f"{breaking}\n"
-        "if 'FaultlessMutant' in registry.MUTANTS:\n"
-        "    print(*selftest.kill(registry.MUTANTS['FaultlessMutant'], 1).problems)\n"
-        "else:\n"
-        "    good = registry.TWINS['DropsNul']\n"
-        "    print(*selftest.check_good(good.name, good.oddity, good.target, (1,), 'quick').problems)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert {"survivor": "survives", "accused twin": "is accused of JRN-002"}[flaw] in done.stdout
+def test_a_twin_with_a_fault_is_accused() -> None:
+    good = Mutant(DropsNul, "DropsNul", breaks="JRN-002", overlaps=(), report="", fault="")
+    problems = check_good("DropsNul", "", good.target, (1,), "quick").problems
+    assert problems == ("seed 1: is accused of JRN-002",)
+
+
+def test_a_mutant_of_the_tool_without_a_fault_survives() -> None:
+    assert "survives" in kill_tool(ToolMutant("Faultless", "TOL-001", "none", Tool())).problems[0]

@@ -1,0 +1,21 @@
+"""What several tests of the suite share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PERDURE = (sys.executable, "-m", "perdure_conformance")
+
+
+def perdure(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a folder; a traceback is never right."""
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = subprocess.run(
+        [*PERDURE, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=900
+    )
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    return done
