@@ -79,6 +79,59 @@ def load(run: int = 0, from_sequence: int = 1, limit: int = 1_000, handle: int =
 
 _THREE = append(1, 1, 2, 3)
 
+
+def _sharing(what: str, compared: str, *, alone: bool) -> tuple[Script, ...]:
+    """Return what two handles do with one run: two of one process, or two processes."""
+    return (
+        Script(
+            f"two {what} take turns",
+            (compared, "JRN-020"),
+            (
+                append(1, 1),
+                append(2, 2, handle=1),
+                append(2, 3),
+                append(3, 3),
+                append(4, 4, handle=1),
+                load(),
+                load(handle=1),
+            ),
+            alone=alone,
+        ),
+        Script(
+            f"the one of two {what} that has not looked loses",
+            (compared,),
+            (
+                append(1, 1),
+                load(handle=1),
+                append(2, 2),
+                append(2, 3, handle=1),
+                append(3, 3, handle=1),
+                load(),
+            ),
+            alone=alone,
+        ),
+        Script(
+            f"the other of two {what} sees at once",
+            ("JRN-020",),
+            (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1)),
+            alone=alone,
+        ),
+        Script(
+            f"an id that the other of two {what} stored",
+            ("JRN-009",),
+            (
+                append(1, 1),
+                append(2, 2, handle=1),
+                append(3, 2),
+                append(3, 3),
+                append(4, 3, handle=1),
+                load(handle=1),
+            ),
+            alone=alone,
+        ),
+    )
+
+
 SCRIPTS: tuple[Script, ...] = (
     Script("append and load", ("JRN-001", "JRN-003"), (append(1, 1), append(2, 2, 3), load())),
     Script("load from each position", ("JRN-003",), (_THREE, *(load(from_sequence=at) for at in (1, 2, 3, 4, 5)))),
@@ -316,70 +369,12 @@ SCRIPTS: tuple[Script, ...] = (
         alone=True,
     ),
     Script(
-        "two handles take turns",
-        ("JRN-018", "JRN-020"),
-        (
-            append(1, 1),
-            append(2, 2, handle=1),
-            append(2, 3),
-            append(3, 3),
-            append(4, 4, handle=1),
-            load(),
-            load(handle=1),
-        ),
-    ),
-    Script(
-        "a handle that has not looked loses",
-        ("JRN-018",),
-        (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load()),
-    ),
-    Script(
         "a replay on another handle",
         ("JRN-018", "JRN-008"),
         (append(1, 1), append(1, 1, handle=1), append(2, 1, handle=1), append(2, 2, handle=1)),
     ),
-    Script(
-        "another handle sees at once",
-        ("JRN-020",),
-        (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1)),
-    ),
-    Script(
-        "an id that another handle stored",
-        ("JRN-009",),
-        (append(1, 1), append(2, 2, handle=1), append(3, 2), append(3, 3), append(4, 3, handle=1), load(handle=1)),
-    ),
-    Script(
-        "an id that another process stored",
-        ("JRN-009",),
-        (append(1, 1), append(2, 2, handle=1), append(3, 2), append(3, 3), append(4, 3, handle=1), load(handle=1)),
-        alone=True,
-    ),
-    Script(
-        "two processes take turns",
-        ("JRN-019", "JRN-020"),
-        (
-            append(1, 1),
-            append(2, 2, handle=1),
-            append(2, 3),
-            append(3, 3),
-            append(4, 4, handle=1),
-            load(),
-            load(handle=1),
-        ),
-        alone=True,
-    ),
-    Script(
-        "a process that has not looked loses",
-        ("JRN-019",),
-        (append(1, 1), load(handle=1), append(2, 2), append(2, 3, handle=1), append(3, 3, handle=1), load()),
-        alone=True,
-    ),
-    Script(
-        "another process sees at once",
-        ("JRN-020",),
-        (load(handle=1), append(1, 1), load(handle=1), append(2, 2), load(handle=1)),
-        alone=True,
-    ),
+    *_sharing("handles", "JRN-018", alone=False),
+    *_sharing("processes", "JRN-019", alone=True),
 )
 """Every script about records."""
 
