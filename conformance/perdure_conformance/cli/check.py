@@ -49,7 +49,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
         float, typer.Option(min=0.05, max=3600, help="Seconds that the implementation has for one answer.")
     ] = 10.0,
     only: Annotated[
-        list[str] | None, typer.Option(help="Judge this requirement alone; may be given several times.")
+        list[str] | None, typer.Option(help="Judge this requirement alone; several times, or several with commas.")
     ] = None,
     report_dir: Annotated[
         Path, typer.Option("--report", help="Where report.json and the folders of failures go.")
@@ -100,7 +100,7 @@ def _show(built: report.Report, judgement: Judgement, folders: dict[str, Path], 
 
 
 def _selected(only: list[str]) -> frozenset[str]:
-    only = [identity.upper() for identity in only]
+    only = [identity.strip().upper() for words in only for identity in words.split(",")]
     for identity in only:
         if identity not in requirements() or not identity.startswith(PREFIXES):
             wrong_usage(f"There is no requirement {identity} of a journal. `perdure explain` lists those there are.")

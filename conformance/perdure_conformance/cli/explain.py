@@ -42,7 +42,11 @@ def explain(
     """
     if word is None:
         _list(as_json=as_json)
-    elif (requirement := requirements().get(word.upper())) is not None:
+        return
+    word = word.removeprefix("fault:").partition("=")[0]
+    if word.lower() in _TERMS:
+        word = word.lower()
+    if (requirement := requirements().get(word.upper())) is not None:
         _requirement(requirement, as_json=as_json)
     elif (meaning := _meanings().get(word)) is not None:
         print_json({"word": word, "meaning": meaning}) if as_json else console().print(
@@ -114,7 +118,7 @@ def _meanings() -> dict[str, str]:
         for _, kind in inspect.getmembers(contract, inspect.isclass)
         if issubclass(kind, msgspec.Struct) and kind.__struct_config__.tag is not None
     }
-    return {**refusals, **FAULTS, **_VERDICTS, **_CLAIMS}
+    return {**refusals, **FAULTS, **_VERDICTS, **_CLAIMS, **_TERMS}
 
 
 _VERDICTS: Final = {
@@ -139,4 +143,20 @@ _CLAIMS: Final = {
     "fencing": "An append with an epoch below the highest granted one is refused.",
     "read": "own_writes: a load shows what its own handle appended. linearizable: what anybody appended.",
     "lease_clock": "Whose time judges a lease: the caller's, or the store's.",
+}
+
+_TERMS: Final = {
+    "run": "One workflow's history: records at positions 1, 2, 3, ….",
+    "handle": "One open journal: an object in Python, a process otherwise.",
+    "reopen": "Closing a handle in good order, and opening it again.",
+    "crash": "kill -9, and a fresh start on the same state.",
+    "epoch": "The number under which a lease is granted. It only grows, and a lower one is stale.",
+    "level": "What the verdicts add up to: Core, or Workflow journal; see docs/spec/journal.md, Levels.",
+    "process-crash": "What is acknowledged survives kill -9 of the process.",
+    "ordered": "What is acknowledged survives a power cut on a disk that keeps the order of writes.",
+    "sector": "What is acknowledged survives a power cut that keeps whole sectors, in any order.",
+    "posix-weak": "What is acknowledged survives a power cut that keeps only what was synced.",
+    "own_writes": "A load shows what its own handle appended.",
+    "linearizable": "A load shows what anybody appended before it began.",
+    "not_supported": "The answer to an operation that is not offered: JSON-RPC error -32601.",
 }

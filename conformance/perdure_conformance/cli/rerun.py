@@ -71,8 +71,9 @@ def _show(case: Case, again: Replay) -> None:
         how = "the same way" if again.failure == case.failure else f"in another way: {again.failure}"
         lines += [
             f"It fails again, {how}.",
-            f"expected  {failure.as_line(again.expected)}",
+            *([] if again.expected is None else [f"expected  {failure.as_line(again.expected)}"]),
             f"actual    {failure.as_line(again.actual)}",
+            *failure.last_words(again.stderr),
         ]
     with even_if_nobody_reads():
         for line in lines:

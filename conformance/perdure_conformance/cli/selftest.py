@@ -63,7 +63,7 @@ def selftest(
         print_json(document)
     for problem in problems:
         out.print(f"[bold red]✗[/] {escape(problem)}", soft_wrap=True)
-    out.print("[bold green]All is well.[/]" if not problems else f"[bold red]{len(problems)} problems.[/]")
+    out.print("[bold green]All is well.[/]" if not problems else f"[bold red]Problems: {len(problems)}.[/]")
     sys.exit(NOT_CONFORMANT if problems else CONFORMANT)
 
 

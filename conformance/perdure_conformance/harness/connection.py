@@ -26,7 +26,8 @@ FaultKind = Literal[
 FAULTS: Final[Mapping[str, str]] = {
     "cannot_start": "The program or the factory is not there, or fails at once.",
     "exited": "The program ended although it was not asked to.",
-    "silence": "No answer came within the time-out, for the second time in one check. Raise --timeout if it is slow.",
+    "silence": "No answer came within the time-out. Does the program flush standard output after each line? "
+    "Raise --timeout if it is only slow.",
     "no_message": "A line on standard output is no JSON message. Logs belong on standard error.",
     "line_too_long": "A line is longer than the protocol allows: twice the larger limit plus 64 KiB.",
     "wrong_reply": "A message does not answer the request: its id, its form or its result is wrong.",

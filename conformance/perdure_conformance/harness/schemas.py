@@ -42,7 +42,7 @@ def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:
         ) from error
     if isinstance(message, dict) and "method" in message:
         raise AdapterFault("unasked", f"A request of its own came while {method} was pending: {quote(line)}.")
-    problem = _first_problem("reply", message)
+    problem = _wrong_form(message, request_id) or _first_problem("reply", message)
     if problem is not None or not isinstance(message, dict):
         raise AdapterFault("wrong_reply", f"The answer to {method} is no reply: {problem}. It was {quote(line)}.")
     if message["id"] != request_id:
@@ -55,10 +55,33 @@ def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:
 def check_result(method: str, result: JsonValue) -> JsonObject:
     """Return `result` if it is what `method` may answer. Raises `AdapterFault` otherwise."""
     problem = _first_problem(f"{method}#/$defs/result", result)
+    if problem is not None and isinstance(result, dict) and result.get("refused") in _refusals():
+        problem = _first_problem(f"common#/$defs/{result['refused']}", result) or f"{method} is not refused so"
     if problem is not None or not isinstance(result, dict):
         schema = f"schemas/protocol-{PROTOCOL}/{method}.json"
         raise AdapterFault("wrong_reply", f"The result of {method} is not what {schema} says: {problem}.")
     return result
+
+
+def _wrong_form(message: JsonValue, request_id: str) -> str | None:
+    """Return what is commonly wrong with a reply, in plain words."""
+    if not isinstance(message, dict):
+        return "it is no object"
+    if message.get("jsonrpc") != "2.0":
+        return 'it has no "jsonrpc": "2.0"'
+    if not isinstance(message.get("id"), str):
+        found = json.dumps(message["id"])[:80] if "id" in message else "missing"
+        return f'its id is {found}, and must be the string "{request_id}"'
+    if ("result" in message) == ("error" in message):
+        return 'it needs either "result" or "error"'
+    return None
+
+
+@cache
+def _refusals() -> frozenset[str]:
+    """Return the words of refusals, of all methods."""
+    schemas = json.loads((data.schemas() / f"protocol-{PROTOCOL}" / "common.json").read_text("utf-8"))["$defs"]
+    return frozenset(word for word, schema in schemas.items() if "refused" in schema.get("properties", {}))
 
 
 def _wrong_id(method: str, found: str, wanted: str) -> AdapterFault:

@@ -5,6 +5,7 @@ A case holds concrete operations, not a seed: what it does cannot change with th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
@@ -132,14 +133,40 @@ def _play(play_of: PlayOf, site: Site, case: Case, rules: Rules) -> tuple[list[s
 def shrink(case: Case, target: Target, rules: Rules = RULES, *, attempts: int) -> Case:
     """Return the smallest case found that fails the same way on fresh state, in so many attempts.
 
-    Plays go first, then operations in ever smaller chunks, then records, then what is odd about them.
+    Plays go first, then operations in ever smaller chunks, then records, then what is odd about them. A case of one
+    play is shrunk within one open implementation, on runs of their own, and confirmed on fresh state: that is much
+    faster, and if the confirmation fails, it is shrunk on fresh state throughout.
     """
+    if len(case.plays) == 1 and not case.failure.startswith("fault:"):
+        smaller = _shrunk_in_one_place(case, target, rules, attempts)
+        if rules.same_failure(replay(smaller, target, rules).failure, case.failure):
+            return smaller
+    return _shrunk(case, lambda candidate: replay(candidate, target, rules).failure, rules, attempts)
+
+
+def _shrunk_in_one_place(case: Case, target: Target, rules: Rules, attempts: int) -> Case:
+    site = Site(target, case.timeout_s)
+    numbers = itertools.count(case.plays[0].number + 1)
+
+    def failure(candidate: Case) -> str | None:
+        _, stop = _play(PlayOf(next(numbers), candidate.plays[0].operations), site, candidate, rules)
+        if isinstance(stop, AdapterFault):
+            site.crash()
+        return None if stop is None else failure_of(stop)
+
+    try:
+        return _shrunk(case, failure, rules, attempts)
+    finally:
+        site.remove()
+
+
+def _shrunk(case: Case, failure: Callable[[Case], str | None], rules: Rules, attempts: int) -> Case:
     left = attempts
 
     def still_fails(candidate: Case) -> bool:
         nonlocal left
         left -= 1
-        return left >= 0 and rules.same_failure(replay(candidate, target, rules).failure, case.failure)
+        return left >= 0 and rules.same_failure(failure(candidate), case.failure)
 
     case = _fewer_plays(case, still_fails)
     improved = True

@@ -22,6 +22,12 @@ class NotSupported(msgspec.Struct, frozen=True):
     not_supported: str
 
 
+class Invalid(msgspec.Struct, frozen=True):
+    """What came instead of an answer that the protocol knows, in words."""
+
+    invalid: str
+
+
 Result = (
     contract.Acknowledged
     | contract.Page
@@ -32,7 +38,7 @@ Result = (
     | contract.Renewed
 )
 Refusal = contract.DefiniteRefusal | contract.Unavailable | contract.Corrupt | contract.Held
-Answer = Result | Refusal | NotSupported
+Answer = Result | Refusal | NotSupported | Invalid
 
 _RESULTS: Final[dict[str, Any]] = {
     "append": contract.Acknowledged,

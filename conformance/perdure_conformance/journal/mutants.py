@@ -457,6 +457,34 @@ class IgnoresTheLimit(_Memory):
 
 
 @mutant("JRN-003")
+class EndsWhereALineIsFull(_Memory):
+    """Cuts a page where a line would be full, and takes a page below the limit for the last one."""
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Compare with the limit instead of with the run."""
+        page = super().load(run_id, from_sequence, limit)
+        if not isinstance(page, Page):
+            return page
+        size_bytes = 0
+        for index, record in enumerate(page.records):
+            size_bytes += len(record.body)
+            if size_bytes > 2**20:
+                return Page(page.records[:index], end=index < limit)
+        return page
+
+
+@mutant("JRN-001")
+class KnowsCommonVersionsOnly(_Memory):
+    """Takes UUIDs of the versions 1 to 8 alone."""
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Look at the version."""
+        if any(record.event_id[14:15] in {"0", "f"} for record in records):
+            return InvalidRecord(detail="no UUID of a known version")
+        return super().append(run_id, expected_next, records, epoch)
+
+
+@mutant("JRN-003")
 class SkipsBetweenPages(_Memory):
     """Begins each page after the first one record too late."""
 

@@ -31,7 +31,7 @@ from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.harness.connection import AdapterFault, Connection, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
-from perdure_conformance.journal.client import Answer, JournalClient, NotSupported
+from perdure_conformance.journal.client import Answer, Invalid, JournalClient, NotSupported
 from perdure_conformance.journal.operations import (
     Acquire,
     Append,
@@ -372,10 +372,10 @@ class Play:
             if fault.kind not in {"wrong_reply", "error"}:
                 raise
             self._site.kill(handle)
-            return Unavailable(detail=fault.sentence)
+            return Invalid(fault.sentence)
         except Silence as silence:
             self._restart(handle, silence)
-            return Unavailable(detail=f"{silence}")
+            return Invalid(f"{silence}")
 
     def _is_open(self, operation: Renew | Release) -> bool:
         """Tell whether there is nothing to renew or release, or no telling what comes of it."""
@@ -455,7 +455,9 @@ class Play:
 
     def _judge(self, step: Step) -> None:
         """Ask the clauses; the first that is broken names the fault."""
-        if not isinstance(step, DescriptionStep):
+        if isinstance(step, LoadStep) and self.answers[-1]:
+            self.answers[-1] += f"; {_word(step.answer)}"
+        elif not isinstance(step, DescriptionStep):
             self.answers[-1] = _word(step.answer)
         broken = []
         for clause in self._clauses:
@@ -484,7 +486,7 @@ _METHODS: dict[type, str] = {
 def _word(answer: Answer) -> str:
     match answer:
         case Page(records=records, end=end):
-            return f"{len(records)} records{', the end' if end else ''}"
+            return f"{len(records)} record{'' if len(records) == 1 else 's'}{', the end' if end else ''}"
         case NotSupported():
             return "not supported"
         case Granted(epoch=epoch):
@@ -510,7 +512,7 @@ def _expected(step: Step) -> JsonValue:
         case SaveSnapshotStep():
             return "it is saved"
         case UnclaimedStep(method=method):
-            return f"{method} is not supported"
+            return f"{method} is not supported: JSON-RPC error -32601, or a Python journal without the method"
         case UnansweredStep():
             return "an acknowledgement, sooner or later"
         case DescriptionStep():
@@ -530,12 +532,12 @@ def _shown(value: object) -> JsonValue:
 
 def _cut(value: JsonValue) -> JsonValue:
     match value:
-        case str() if len(value) > 200:
-            return f"{value[:160]}… ({len(value)} characters)"
+        case str() if len(value) > 120:
+            return f"{value[:60]}… ({len(value)} characters)"
         case dict():
             return {key: _cut(member) for key, member in value.items()}
-        case list() if len(value) > 8:
-            return [*(_cut(item) for item in value[:8]), f"… ({len(value)} in all)"]
+        case list() if len(value) > 4:
+            return [*(_cut(item) for item in value[:4]), f"… ({len(value)} in all)"]
         case list() | tuple():
             return [_cut(item) for item in value]
         case _:

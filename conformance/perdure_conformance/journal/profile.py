@@ -52,19 +52,19 @@ PLANS: Final[dict[Depth, Plan]] = {
         rounds=2,
         machine=Effort(examples=12, steps=15, restarts=2, plays_to_shrink=60),
         machine_as_process=Effort(examples=4, steps=10, restarts=1, plays_to_shrink=20),
-        attempts_to_shrink=60,
+        attempts_to_shrink=150,
     ),
     "normal": Plan(
         rounds=5,
         machine=Effort(examples=200, steps=25, restarts=4, plays_to_shrink=250),
         machine_as_process=Effort(examples=25, steps=20, restarts=2, plays_to_shrink=60),
-        attempts_to_shrink=250,
+        attempts_to_shrink=400,
     ),
     "deep": Plan(
         rounds=8,
         machine=Effort(examples=600, steps=40, restarts=6, plays_to_shrink=800),
         machine_as_process=Effort(examples=120, steps=30, restarts=3, plays_to_shrink=200),
-        attempts_to_shrink=800,
+        attempts_to_shrink=1_000,
     ),
 }
 """Normal stays below 4,000 durable operations on a good implementation."""
@@ -75,8 +75,8 @@ class Finding:
     """One failure: a broken requirement, or a fault of the adapter."""
 
     case: Case
-    reproduced: bool
-    """Whether it failed again, the same way, on fresh state."""
+    reproduced: bool | None
+    """Whether it failed again, the same way, on fresh state; None if that was not tried."""
     found_by: str
     answers: tuple[str, ...]
     """What came in answer to each operation of the last play, in a word."""
@@ -334,7 +334,8 @@ class _Court:
             failure=failure_of(stop),
             **difference(stop),
         )
-        confirmed = self._confirmed(seen, place)
+        is_silence = seen.failure == "fault:silence"  # Each further look would cost a time-out.
+        confirmed = self._confirmed(seen, place) if not is_silence else None
         case = confirmed or seen
         again = replay(case, place.target, self._options.rules) if confirmed is not None else None
         if again is not None:
@@ -344,7 +345,7 @@ class _Court:
             )
         self.judgement.findings[seen.failure] = Finding(
             case=case,
-            reproduced=confirmed is not None,
+            reproduced=None if is_silence else confirmed is not None,
             found_by=found_by,
             answers=again.answers if again else (),
             transcript=again.transcript if again else place.site.transcript.text(),
@@ -354,13 +355,10 @@ class _Court:
 
     def _confirmed(self, seen: Case, place: _Place) -> Case | None:
         """Return the smallest case that fails the same way on fresh state, alone or after what was played before."""
-        if seen.failure == "fault:silence":  # Each further look would cost a time-out.
-            return None
-        attempts = self._options.plan.attempts_to_shrink
         for candidate in (seen, self._with_history(seen, place)):
             if replay(candidate, place.target, self._options.rules).failure == seen.failure:
-                budget = attempts // 4 if place.target.is_process else attempts
-                return shrink(candidate, place.target, self._options.rules, attempts=budget)
+                attempts = self._options.plan.attempts_to_shrink
+                return shrink(candidate, place.target, self._options.rules, attempts=attempts)
         return None
 
     def _with_history(self, seen: Case, place: _Place) -> Case:

@@ -23,8 +23,11 @@ def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bo
             return not (claims.snapshots and claims.leases)
         case "durable":
             return claims.durable is not None
+        case "fencing":
+            return claims.fencing and claims.leases
         case "read=linearizable":
-            return claims.read == "linearizable"
+            has_second_handle = claims.multi_handle if in_process else claims.multi_process
+            return claims.read == "linearizable" and has_second_handle
         case "lease_clock=caller":
             return claims.leases and claims.lease_clock == "caller"
         case "multi_handle":

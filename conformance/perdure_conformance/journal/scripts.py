@@ -46,6 +46,13 @@ MALFORMED_EVENT_IDS = (
 )
 """Event ids that are no canonical lowercase UUID text."""
 
+UNUSUAL_EVENT_IDS = (
+    "00000000-0000-0000-0000-000000000000",
+    "018f3a5c-0000-f000-0000-0000000000e1",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+)
+"""Canonical UUID text of versions and variants that nobody makes."""
+
 SIZES_BYTES = (4_095, 4_096, 4_097, 65_535, 65_536, 65_537, 200_000)
 """Sizes at which buffers end."""
 
@@ -262,6 +269,11 @@ SCRIPTS: tuple[Script, ...] = (
     Script("an event id twice in a batch", ("JRN-012",), (append(1, 1, 1), append(1, 1, 2), load())),
     Script("an empty body", ("JRN-012",), (append(1, RecordSpec(event=1, empty_body=True)), append(1, 1), load())),
     Script(
+        "event ids of any version",
+        ("JRN-001",),
+        (*(append(at, RecordSpec(event=at, event_id=text)) for at, text in enumerate(UNUSUAL_EVENT_IDS, 1)), load()),
+    ),
+    Script(
         "malformed in the middle of a batch",
         ("JRN-012", "JRN-015"),
         (append(1, event(1), RecordSpec(event=2, empty_body=True)), load(), append(1, 1, 2)),
@@ -318,6 +330,11 @@ SCRIPTS: tuple[Script, ...] = (
         "replays and conflicts after a reopen",
         ("JRN-023",),
         (append(1, 1), append(2, 2), Reopen(), append(1, 1), append(3, 2), append(3, 3), load()),
+    ),
+    Script(
+        "a run longer than a line",
+        ("JRN-021", "JRN-003"),
+        (*(append(at, event(at, body_bytes=2**20)) for at in (1, 2, 3)), load()),
     ),
     Script(
         "pages of every size",

@@ -54,15 +54,15 @@ def write(report: Path, finding: Finding) -> Path:
 
 def read(folder: Path) -> Case:
     """Read the case of a folder. Raises `CaseError`."""
-    path = folder / _CASE
+    path = folder if folder.name == _CASE else folder / _CASE
     try:
         if path.stat().st_size > _MAX_CASE_BYTES:
             raise CaseError(f"{path} is larger than any case; is this the folder of a failure?")
         return msgspec.convert(read_json(path.read_bytes()), Case)
     except OSError as error:
-        raise CaseError(
-            f"{path} cannot be read: {error.strerror}. Give the folder of a failure, as a check has named it."
-        ) from error
+        inside = ", ".join(sorted(str(case.parent) for case in folder.glob(f"failures/*/{_CASE}")))
+        hint = f"Its failures: {inside}." if inside else "Give the folder of a failure, as a check has named it."
+        raise CaseError(f"{path} cannot be read: {error.strerror}. {hint}") from error
     except (JsonError, msgspec.ValidationError) as error:
         raise CaseError(f"{path} is no case: {error}. Take the folder as a check has written it.") from error
 
@@ -70,6 +70,11 @@ def read(folder: Path) -> Case:
 def meaning_of_fault(failure: str) -> str:
     """Return what `fault:KIND` means."""
     return next((meaning for kind, meaning in FAULTS.items() if failure == f"fault:{kind}"), "")
+
+
+def last_words(stderr: str) -> list[str]:
+    """Return the end of standard error, for people."""
+    return [f"stderr    {line}" for line in inert(stderr).splitlines()[-_STDERR_LINES_SHOWN:]]
 
 
 def rerun_line(folder: Path) -> str:
@@ -91,7 +96,7 @@ def in_words(finding: Finding, folder: Path) -> str:
         f"found by  {finding.found_by}, seed {finding.case.seed}",
         _how_sure(finding),
         f"again     {rerun_line(folder)}",
-        *(f"stderr    {line}" for line in inert(finding.stderr).splitlines()[-_STDERR_LINES_SHOWN:]),
+        *last_words(finding.stderr),
     ]
     return "\n".join(line for index, line in enumerate(lines) if line or (index and lines[index - 1]))
 
@@ -120,6 +125,8 @@ def numbered(operations: tuple[Operation, ...], answers: tuple[str, ...]) -> lis
 
 
 def _how_sure(finding: Finding) -> str:
+    if finding.reproduced is None:
+        return "it was not played again: each time would cost a time-out"
     if not finding.reproduced:
         return "it did not fail again on fresh state: what was seen is in transcript.txt"
     return "it fails again on fresh state" + (", after other plays" if finding.needs_prior_state else "")

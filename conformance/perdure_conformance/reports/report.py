@@ -115,22 +115,28 @@ def level_in_words(verdicts: Mapping[str, Verdict], claims: Capabilities, only: 
     judged = {requirements()[key].claim for key, verdict in verdicts.items() if verdict != "not_claimed"}
     if not judged.issuperset(_WORKFLOW_JOURNAL):
         return "Core"
-    extras = [name for name, claimed in (("snapshots", claims.snapshots), ("fenced leases", claims.fencing)) if claimed]
+    extras = ["snapshots"] if claims.snapshots else []
+    extras += ["fenced leases"] if claims.leases and claims.fencing else []
     return "Workflow journal" + (f" with {' and '.join(extras)}" if extras else "")
 
 
 def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[str]:
     """Return, in words, what this report says nothing about."""
     known = requirements()
-    unclaimed = sorted({known[key].claim for key, verdict in verdicts.items() if verdict == "not_claimed"})
-    lines = [f"{claim}: not claimed" for claim in unclaimed if claim not in {"unclaimed", "multi_handle"}]
+    not_judged = {known[key].claim for key, verdict in verdicts.items() if verdict == "not_claimed"}
+    reasons = {
+        "multi_handle": (claims.multi_handle, "claimed, and a program is one handle: claim multi_process to be judged"),
+        "fencing": (claims.fencing, "claimed, and epochs come from acquire: claim leases to be judged"),
+        "read=linearizable": (claims.read == "linearizable", "claimed, and there is no second handle to see it by"),
+        "lease_clock=caller": (claims.leases, "judged by the store's own clock, which cannot be set"),
+    }
+    lines = []
+    for claim in sorted(not_judged - {"unclaimed"}):
+        claimed, reason = reasons.get(claim, (False, ""))
+        if claimed or claim != "lease_clock=caller":
+            lines.append(f"{claim}: {reason if claimed else 'not claimed'}")
     if claims.durable not in {None, "process-crash"}:
         lines.append(f"durable={claims.durable}: claimed, and judged at process-crash")
-    if "multi_handle" in unclaimed:
-        why = "claimed, and a program is one handle: judged as multi_process" if claims.multi_handle else "not claimed"
-        lines.append(f"multi_handle: {why}")
-    if claims.lease_clock == "store":
-        lines.append("leases: claimed, and judged by the store's own clock, which cannot be set")
     return lines + list(_NOT_IN_THIS_RELEASE)
 
 

@@ -26,18 +26,24 @@ _STYLES: Final[Mapping[Verdict, str]] = {
     "not_reached": "yellow",
 }
 
+_BESIDE_A_SENTENCE: Final = 40
+"""How wide the other columns are."""
+
 
 def show(console: Console, report: Report, judgement: Judgement, folders: Mapping[str, Path]) -> None:
     """Print the verdict on each requirement, each failure, and what it all adds up to."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in ("requirement", "verdict", "reached", ""):
-        table.add_column(heading, justify="right" if heading == "reached" else "left", no_wrap=heading != "")
+        table.add_column(heading, justify="right" if heading == "reached" else "left", no_wrap=True)
     for key, verdict in report.verdicts.items():
         reached = judgement.tally.reached[key]
         style = _STYLES[verdict]
         sentence = requirements()[key].sentence
         table.add_row(
-            key, f"[{style}]{verdict}[/]", str(reached) if verdict != "not_claimed" else "", escape(_short(sentence))
+            key,
+            f"[{style}]{verdict}[/]",
+            str(reached) if verdict != "not_claimed" else "",
+            escape(_cut(sentence, console.width - _BESIDE_A_SENTENCE)),
         )
     if judgement.description is not None:
         console.print(table)
@@ -48,25 +54,28 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
     console.print(_last_words(report, judgement), soft_wrap=True, highlight=False)
 
 
-def _short(sentence: str) -> str:
-    return sentence if len(sentence) <= 100 else sentence[:97].rsplit(" ", 1)[0] + " …"
+def _cut(sentence: str, width: int) -> str:
+    return sentence if len(sentence) <= width else sentence[: max(0, width - 1)] + "…"
 
 
 def _last_words(report: Report, judgement: Judgement) -> str:
     document = report.document
     target = document["target"]
     assert isinstance(target, Mapping)
-    name = escape(inert(f"{target['name']} {target['version']} ({_given(target['words'])})"))
+    given = _given(target["words"])
+    opened = judgement.description is not None
+    name = escape(inert(f"{target['name']} {target['version']} ({given})" if opened else f"{given} did not open"))
     counts = {verdict: list(report.verdicts.values()).count(verdict) for verdict in _STYLES}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     not_covered = document["not_covered"]
     assert isinstance(not_covered, list)
-    lines = [f"{_outcome(report, judgement)}  {name}: {told or 'nothing was selected'}."]
+    lines = [f"{_outcome(report, judgement)}  {name}" + (f": {told}." if opened else ".")]
     if report.exit_code == CONFORMANT:
         lines.append(f"Level: [bold]{document['level']}[/].")
-    lines.append(f"Not covered: {escape('; '.join(str(line) for line in not_covered))}.")
+    lines.append("Not covered:")
+    lines += [f"  {escape(str(line))}" for line in not_covered]
     lines.append(
-        f"{document['durable_operations']} operations made durable, seed {document['seed']}, depth {document['depth']}."
+        f"{document['durable_operations']} operations stored, seed {document['seed']}, depth {document['depth']}."
     )
     return "\n".join(lines)
 
