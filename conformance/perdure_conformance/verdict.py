@@ -12,7 +12,7 @@ from typing import Literal
 Verdict = Literal["pass", "fail", "inconclusive", "not_claimed", "not_reached"]
 Depth = Literal["quick", "normal", "deep"]
 
-CONFORMANT, NOT_CONFORMANT, USAGE, NO_VERDICT = 0, 1, 2, 3
+CONFORMANT, NOT_CONFORMANT, USAGE, NO_VERDICT, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
 
 

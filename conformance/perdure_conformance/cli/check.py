@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -19,8 +21,9 @@ from perdure_conformance.cli.common import (
     wrong_usage,
 )
 from perdure_conformance.harness.factories import BUILT_IN
-from perdure_conformance.journal.profile import PREFIXES, Judgement, Options, judge
+from perdure_conformance.journal.profile import PREFIXES, Finding, Judgement, Options, judge
 from perdure_conformance.reports import failure, report, terminal
+from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 from perdure_conformance.verdict import Depth
 
@@ -44,7 +47,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
         str | None, typer.Option(help="A program that speaks the protocol, in place of TARGET; run without a shell.")
     ] = None,
     depth: Annotated[Depth, typer.Option(help="How much is tried.")] = "normal",
-    seed: Annotated[int, typer.Option(min=0, help="The seed of what is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The seed of what is drawn.")] = 1,
     timeout: Annotated[
         float, typer.Option(min=0.05, max=3600, help="Seconds that the implementation has for one answer.")
     ] = 10.0,
@@ -75,8 +78,9 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
             bar.update(tasks[label], completed=done)
 
         options = Options(depth, seed, timeout_s=timeout, only=selected)
-        judgement = judge(implementation, options, tell)
-    folders = {name: failure.write(report_dir, finding) for name, finding in judgement.findings.items()}
+        with contextlib.redirect_stdout(sys.stderr):  # What a journal prints must not mix with the report.
+            judgement = judge(implementation, options, tell)
+    folders = {name: _write(report_dir, finding) for name, finding in judgement.findings.items()}
     built = report.build(
         judgement,
         implementation,
@@ -85,13 +89,28 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
         only=selected,
         cases={name: str(folder) for name, folder in folders.items()},
     )
-    (report_dir / "report.json").write_text(json.dumps(built.document, indent=2) + "\n", "utf-8")
+    _tell_if_it_fails(
+        lambda: failure.write_text(report_dir / "report.json", json.dumps(built.document, indent=2) + "\n")
+    )
     if as_json:
         print_json(built.document)
     else:
         with even_if_nobody_reads():
             _show(built, judgement, folders, report_dir)
     sys.exit(built.exit_code)
+
+
+def _write(report_dir: Path, finding: Finding) -> Path:
+    _tell_if_it_fails(lambda: failure.write(report_dir, finding))
+    return failure.folder_of(report_dir, finding)
+
+
+def _tell_if_it_fails(write: Callable[[], object]) -> None:
+    """Write, and give the verdict even if that is not possible any more."""
+    try:
+        write()
+    except OSError as error:
+        sys.stderr.write(f"perdure: {inert(str(error))}. The verdict stands, and is not kept.\n")
 
 
 def _show(built: report.Report, judgement: Judgement, folders: dict[str, Path], report_dir: Path) -> None:
@@ -110,7 +129,8 @@ def _selected(only: list[str]) -> frozenset[str]:
 def _prepare(report_dir: Path) -> None:
     try:
         report_dir.mkdir(parents=True, exist_ok=True)
-        (report_dir / "report.json").write_text("", "utf-8")
+        (report_dir / "failures").mkdir(exist_ok=True)
+        failure.write_text(report_dir / "report.json", "")
         (report_dir / "report.json").unlink()
     except OSError as error:
         wrong_usage(f"{report_dir} cannot be written: {error.strerror}. Name another folder with --report.")

@@ -6,10 +6,8 @@ import contextlib
 import json
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Iterator
-from types import FrameType
 from typing import Final, NoReturn
 
 from rich.console import Console
@@ -20,22 +18,7 @@ from perdure_conformance.harness.targets import Target, find_target
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import USAGE
 
-INTERRUPTED: Final = 130
 _PIPED_WIDTH: Final = 160
-
-
-class Interrupted(BaseException):
-    """The user, or the system, asks to stop. Not a `KeyboardInterrupt`, which the command line would swallow."""
-
-
-def interrupt_on_signals() -> None:
-    """Turn Ctrl-C and termination into `Interrupted`, so that everything is tidied up on the way out."""
-    signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGTERM, _interrupt)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise Interrupted
 
 
 class _Console(Console):
@@ -67,11 +50,11 @@ def progress_bar() -> Progress:
 
 @contextlib.contextmanager
 def even_if_nobody_reads() -> Iterator[None]:
-    """Print, and go on if whoever read has left: the exit code is the verdict, not the fate of a pipe."""
+    """Print, and go on if nobody reads or the disk is full: the exit code is the verdict, not the fate of a pipe."""
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

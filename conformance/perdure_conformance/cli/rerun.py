@@ -45,6 +45,7 @@ def rerun(
                 "failure": case.failure,
                 "again": again.failure,
                 "same": again.failure == case.failure,
+                "finished": again.finished,
                 "expected": again.expected,
                 "actual": again.actual,
             }
@@ -56,7 +57,7 @@ def rerun(
 
 def _exit_code(again: Replay) -> int:
     if again.failure is None:
-        return CONFORMANT
+        return CONFORMANT if again.finished else NO_VERDICT
     return NO_VERDICT if again.failure.startswith("fault:") else NOT_CONFORMANT
 
 
@@ -65,8 +66,10 @@ def _show(case: Case, again: Replay) -> None:
     requirement = requirements().get(case.failure)
     told = requirement.sentence if requirement is not None else failure.meaning_of_fault(case.failure)
     lines = [f"{case.failure}  {told}", "", *failure.numbered(case.plays[-1].operations, again.answers), ""]
-    if again.failure is None:
+    if again.failure is None and again.finished:
         lines.append("It does not fail any more.")
+    elif again.failure is None:
+        lines.append("It could not be told: not every operation was answered, or could be judged.")
     else:
         how = "the same way" if again.failure == case.failure else f"in another way: {again.failure}"
         lines += [

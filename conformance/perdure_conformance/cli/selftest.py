@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from perdure_conformance.cli.common import console, interrupt_on_signals, print_json, progress_bar, wrong_usage
+from perdure_conformance.cli.common import console, print_json, progress_bar, wrong_usage
+from perdure_conformance.interrupts import interrupt_on_signals
 from perdure_conformance.journal import selftest as journal
 from perdure_conformance.tool import selftest as tool
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
@@ -39,7 +40,7 @@ def selftest(
         bool,
         typer.Option("--full", help="20 seeds at depth normal for what must pass, and what the machine finds alone."),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of what is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**52, help="The seed of what is drawn.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, help="How many mutants are judged at once.")] = os.cpu_count() or 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:

@@ -38,7 +38,10 @@ class Dispatcher:
         arguments: dict[str, object] = dict(params)
         if method == "append":
             arguments["records"] = msgspec.convert(params["records"], tuple[Envelope, ...])
-        answer = operation(**arguments)
+        try:
+            answer = operation(**arguments)
+        except NotImplementedError as error:
+            raise Unsupported(method) from error
         if method == "load":
             answer = _fitting_a_line(answer, messages.limits_in_force(self._journal.description.limits).max_batch_bytes)  # type: ignore[arg-type]
         result: JsonValue = msgspec.to_builtins(answer)

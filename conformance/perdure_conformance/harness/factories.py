@@ -38,8 +38,8 @@ def import_factory(path: str) -> JournalFactory:
         factory = getattr(importlib.import_module(module_name), attribute)
     except ImportError as error:
         raise TargetError(f"{path} cannot be imported: {error}. Is its folder on PYTHONPATH?") from error
-    except AttributeError as error:
-        raise TargetError(f"{path} cannot be imported: {error}.") from error
+    except (Exception, SystemExit) as error:
+        raise TargetError(f"{path} cannot be imported: {type(error).__name__}: {error}.") from error
     if not callable(factory):
         raise TargetError(f"{path} is not callable; a factory takes (state_dir, namespace) and returns a journal.")
     return factory  # type: ignore[no-any-return]

@@ -29,6 +29,7 @@ from perdure_conformance.harness.transcript import Transcript
 STDERR_KEPT_BYTES = 64 * 1024
 _READ_BYTES = 64 * 1024
 _MARKER = "PERDURE_ADAPTER"
+_LOOK_EVERY_S = 0.2
 _DEATH_TAKES_AT_MOST_S = 5.0
 
 
@@ -204,10 +205,16 @@ class ProcessConnection:
                 return
 
     def _wait_for_exit(self) -> None:
-        try:
-            self._process.wait(self._timeout_s)
-        except subprocess.TimeoutExpired as error:
-            raise Silence from error
+        """Wait until it ends, and hear what it still has to say on standard error."""
+        deadline = time.monotonic() + self._timeout_s
+        while self._process.poll() is None:
+            if time.monotonic() >= deadline:
+                raise Silence
+            waiting = [self._stderr_pipe.fileno(), *([] if self._exit is None else [self._exit])]
+            select.select(waiting, [], [], min(_LOOK_EVERY_S, self._timeout_s))
+            if not self._keep_stderr():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(max(0.0, deadline - time.monotonic()))
 
     def _ended(self, method: str) -> AdapterFault:
         half = f" after half a line, {messages.quote(bytes(self._received))}" if self._received else ""

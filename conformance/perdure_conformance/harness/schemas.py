@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -14,9 +15,12 @@ from referencing import Registry, Resource
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
 from perdure_conformance import data
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
-from perdure_conformance.harness.messages import METHOD_NOT_FOUND, PROTOCOL, quote
+from perdure_conformance.harness.messages import HARNESS_LIMITS, METHOD_NOT_FOUND, PROTOCOL, quote
 
 _Schema = bool | Mapping[str, Any]
+
+_ERRORS_COMPARED = 16
+_ITEMS_ALLOWED = 2 * HARNESS_LIMITS.max_batch_records
 
 _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to standard error."
 
@@ -54,13 +58,20 @@ def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:
 
 def check_result(method: str, result: JsonValue) -> JsonObject:
     """Return `result` if it is what `method` may answer. Raises `AdapterFault` otherwise."""
-    problem = _first_problem(f"{method}#/$defs/result", result)
+    problem = _too_long(result) or _first_problem(f"{method}#/$defs/result", result)
     if problem is not None and isinstance(result, dict) and result.get("refused") in _refusals():
         problem = _first_problem(f"common#/$defs/{result['refused']}", result) or f"{method} is not refused so"
     if problem is not None or not isinstance(result, dict):
         schema = f"schemas/protocol-{PROTOCOL}/{method}.json"
         raise AdapterFault("wrong_reply", f"The result of {method} is not what {schema} says: {problem}.")
     return result
+
+
+def _too_long(result: JsonValue) -> str | None:
+    """Return where a list is longer than anything that was asked for; its items are not worth a look."""
+    members = result.items() if isinstance(result, dict) else ()
+    lists = ((name, len(member)) for name, member in members if isinstance(member, list))
+    return next((f"at /{name[:40]!a}, {length} items came" for name, length in lists if length > _ITEMS_ALLOWED), None)
 
 
 def _wrong_form(message: JsonValue, request_id: str) -> str | None:
@@ -101,7 +112,7 @@ def _error(method: str, error: JsonValue) -> AdapterFault | Unsupported:
 
 def _first_problem(schema: str, instance: JsonValue) -> str | None:
     """Return where and how `instance` breaks the schema, or None."""
-    error = best_match(_validator(schema).iter_errors(instance))
+    error = best_match(islice(_validator(schema).iter_errors(instance), _ERRORS_COMPARED))
     return None if error is None else _sentence(error)
 
 

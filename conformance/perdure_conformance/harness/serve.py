@@ -5,6 +5,7 @@ It lets a Python journal be judged as a program, which can be killed.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import BinaryIO
 
@@ -36,5 +37,12 @@ def _outcome(dispatcher: Dispatcher, request: JsonObject) -> dict[str, JsonValue
         return {"error": {"code": messages.METHOD_NOT_FOUND, "message": f"method not found: {method}"}}
 
 
+def main(path: str) -> None:
+    """Serve a factory. What the journal prints goes to standard error: standard output is for replies alone."""
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    serve(import_factory(path), sys.stdin.buffer, replies)
+
+
 if __name__ == "__main__":
-    serve(import_factory(sys.argv[1]), sys.stdin.buffer, sys.stdout.buffer)
+    main(sys.argv[1])

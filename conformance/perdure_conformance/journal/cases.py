@@ -8,11 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 import msgspec
+from msgspec import Meta
 
 from perdure_conformance.harness.connection import AdapterFault
+from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.harness.targets import Target, find_target
 from perdure_conformance.journal.operations import Append, Identities, Load, Operation
 from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
@@ -22,7 +24,7 @@ from perdure_conformance.journal.rules import RULES, Rules
 class PlayOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One play: its number, which gives its runs their identities, and what it does."""
 
-    number: int
+    number: Annotated[int, Meta(ge=0, le=2**53 - 1)]
     operations: tuple[Operation, ...]
 
 
@@ -34,9 +36,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     target: dict[str, str | list[str]]
     """`{"name": …}` or `{"command": […]}`."""
     in_own_process: bool
-    timeout_s: float
-    seed: int
-    plays: tuple[PlayOf, ...]
+    timeout_s: Annotated[float, Meta(gt=0, le=3600)]
+    seed: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+    plays: Annotated[tuple[PlayOf, ...], Meta(min_length=1)]
     off: tuple[str, ...] = ()
     """Requirements that were switched off: known to be broken too, and not asked about."""
     failure: str
@@ -62,12 +64,20 @@ class Replay:
     actual: object
     answers: tuple[str, ...]
     """What came in answer to each operation of the last play, in a word."""
+    finished: bool
+    """Whether every operation of the last play was done and judged, the failing one included."""
     transcript: str
     stderr: str
 
 
+_OPERATIONS_OF_AN_ATTEMPT = 100
+"""An attempt at a case that is longer than this counts as several."""
+
+
 def target_of(case: Case) -> Target:
     """Find the case's target again. Raises `TargetError`."""
+    if not case.target.keys() & {"name", "command"}:
+        raise TargetError("The case names no target: neither a name nor a command.")
     command = case.target.get("command")
     name = case.target.get("name")
     target = find_target(str(name) if name is not None else None, command if isinstance(command, list) else ())
@@ -98,9 +108,10 @@ def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
     site = Site(target, case.timeout_s)
     stop: Violation | AdapterFault | None = None
     answers: list[str] = []
+    finished = True
     try:
         for play_of in case.plays:
-            answers, stop = _play(play_of, site, case, rules)
+            answers, stop, finished = _play(play_of, site, case, rules)
             if isinstance(stop, AdapterFault):
                 break  # What earlier plays broke does not matter, as long as the implementation goes on.
         told = difference(stop) if stop is not None else Difference(expected=None, actual=None)
@@ -109,6 +120,7 @@ def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
             expected=told["expected"],
             actual=told["actual"],
             answers=tuple(answers),
+            finished=stop is not None or (finished and len(answers) == len(case.plays[-1].operations)),
             transcript=site.transcript.text(),
             stderr=stop.stderr if isinstance(stop, AdapterFault) and stop.stderr else site.stderr(),
         )
@@ -116,7 +128,9 @@ def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
         site.remove()
 
 
-def _play(play_of: PlayOf, site: Site, case: Case, rules: Rules) -> tuple[list[str], Violation | AdapterFault | None]:
+def _play(
+    play_of: PlayOf, site: Site, case: Case, rules: Rules
+) -> tuple[list[str], Violation | AdapterFault | None, bool]:
     play: Play | None = None
     stop: Violation | AdapterFault | None = None
     try:
@@ -126,8 +140,8 @@ def _play(play_of: PlayOf, site: Site, case: Case, rules: Rules) -> tuple[list[s
     except (Violation, AdapterFault) as error:
         stop = error
     except (Inconclusive, PlayEnded):
-        pass
-    return play.answers if play is not None else [], stop
+        return play.answers if play is not None else [], None, False
+    return play.answers if play is not None else [], stop, True
 
 
 def shrink(case: Case, target: Target, rules: Rules = RULES, *, attempts: int) -> Case:
@@ -149,7 +163,7 @@ def _shrunk_in_one_place(case: Case, target: Target, rules: Rules, attempts: int
     numbers = itertools.count(case.plays[0].number + 1)
 
     def failure(candidate: Case) -> str | None:
-        _, stop = _play(PlayOf(next(numbers), candidate.plays[0].operations), site, candidate, rules)
+        _, stop, _ = _play(PlayOf(next(numbers), candidate.plays[0].operations), site, candidate, rules)
         if isinstance(stop, AdapterFault):
             site.crash()
         return None if stop is None else failure_of(stop)
@@ -161,11 +175,11 @@ def _shrunk_in_one_place(case: Case, target: Target, rules: Rules, attempts: int
 
 
 def _shrunk(case: Case, failure: Callable[[Case], str | None], rules: Rules, attempts: int) -> Case:
-    left = attempts
+    left = attempts * _OPERATIONS_OF_AN_ATTEMPT
 
     def still_fails(candidate: Case) -> bool:
         nonlocal left
-        left -= 1
+        left -= max(_OPERATIONS_OF_AN_ATTEMPT, candidate.size)
         return left >= 0 and rules.same_failure(failure(candidate), case.failure)
 
     case = _fewer_plays(case, still_fails)

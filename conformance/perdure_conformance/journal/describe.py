@@ -74,7 +74,7 @@ def _event(record: RecordSpec) -> str:
 
 
 def _under(operation: Append) -> str:
-    grant = f" under grant {operation.grant}" if operation.grant is not None else ""
+    grant = f" under grant {operation.grant}{_ahead(operation.ahead)}" if operation.grant is not None else ""
     return grant + _on(operation.handle)
 
 

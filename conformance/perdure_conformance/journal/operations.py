@@ -53,6 +53,8 @@ class Append(_Operation, frozen=True, tag="append"):
     records: tuple[RecordSpec, ...]
     grant: Number | None = None
     """Under the epoch of the run's grant of this number, counted from 0; None sends no epoch."""
+    ahead: Number = 0
+    """Under an epoch so much higher than the grant's."""
     handle: Number = 0
 
 
@@ -188,5 +190,8 @@ class Identities:
         )
 
     def _uuid(self, kind: str, number: int) -> str:
-        digest = hashlib.sha256(f"{self._prefix}/{kind}/{number}".encode()).digest()
-        return str(uuid.UUID(bytes=digest[:16], version=4))
+        """Return an id that differs from others of its kind at its end if the number is even, else at its start."""
+        digest = hashlib.sha256(f"{self._prefix}/{kind}".encode()).hexdigest()
+        same, differs = digest[:26], f"{number:04x}"
+        text = f"{same}00{differs}" if number % 2 == 0 else f"{differs}{same[4:]}000001"
+        return str(uuid.UUID(text, version=4))

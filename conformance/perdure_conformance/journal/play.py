@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 from collections import Counter
@@ -23,6 +24,7 @@ from perdure.journal.contract import (
     Page,
     Renewed,
     Snapshot,
+    StaleEpoch,
     Unavailable,
     acknowledge,
 )
@@ -152,7 +154,11 @@ class Site:
             self.kill(handle)
 
     def remove(self) -> None:
-        """Kill what is open and remove the state."""
+        """End what is open and remove the state: a program is killed, a Python object is closed."""
+        if not self.target.is_process:
+            for handle in self.handles():
+                with contextlib.suppress(AdapterFault):
+                    self.reopen(handle)
         self.crash()
         shutil.rmtree(self._state_dir, ignore_errors=True)
 
@@ -261,10 +267,16 @@ class Play:
         params: JsonObject = {
             "run_id": run_id,
             "expected_next": operation.expected_next,
-            "epoch": self.world.epoch_of(run_id, operation.grant),
+            "epoch": self.world.epoch_of(run_id, operation.grant, operation.ahead),
             "records": msgspec.to_builtins(list(records)),
         }
-        answer = self._ask(operation.handle, "append", params, stored=lambda: self._is_stored(operation, records))
+        answer = self._ask(
+            operation.handle,
+            "append",
+            params,
+            stored=lambda: self._is_stored(operation, records),
+            not_stored=lambda: self._see_that_nothing_is_stored(operation, records),
+        )
         step = answered(answer)
         self._judge(step)
         self.world.appended(run_id, step)
@@ -379,15 +391,24 @@ class Play:
 
     def _is_open(self, operation: Renew | Release) -> bool:
         """Tell whether there is nothing to renew or release, or no telling what comes of it."""
-        released = isinstance(operation, Renew) and self.world.is_released(self.run_id(operation.run))
-        return released or not self._was_granted(operation)
+        return self.world.is_released(self.run_id(operation.run)) or not self._was_granted(operation)
 
     def _was_granted(self, operation: Append | Renew | Release) -> bool:
         grant = operation.grant
         return grant is not None and grant < self.world.grants(self.run_id(operation.run))
 
-    def _ask(self, handle: int, method: str, params: JsonObject, stored: Callable[[], bool] | None = None) -> Answer:
-        """Send until there is a definite answer: an unknown operation is sent again, the same."""
+    def _ask(
+        self,
+        handle: int,
+        method: str,
+        params: JsonObject,
+        stored: Callable[[], bool] | None = None,
+        not_stored: Callable[[], None] | None = None,
+    ) -> Answer:
+        """Send until there is a definite answer: an unknown operation is sent again, the same.
+
+        `stored` finds out by reading whether it happened, `not_stored` sees that it did not.
+        """
         last: Answer | None = None
         unknown = False
         for _ in range(SENDS_OF_AN_UNANSWERED_OPERATION):
@@ -400,10 +421,12 @@ class Play:
                 unknown = True
                 continue
             if not isinstance(last, NotStored | Unavailable):
-                if unknown and isinstance(last, Held):
-                    raise PlayEnded  # The lease that is out may be the one of the call whose answer was lost.
+                if unknown and method != "append" and isinstance(last, Held | StaleEpoch):
+                    raise PlayEnded  # It may be refused because the call whose answer was lost had happened.
                 return last
             unknown = unknown or isinstance(last, Unavailable)
+            if isinstance(last, NotStored) and not_stored is not None and not unknown:
+                not_stored()
         if method == "append" and isinstance(last, NotStored) and not unknown:
             return last
         if method == "append" and last is not None:
@@ -423,6 +446,15 @@ class Play:
         if isinstance(answer, Page) and answer.records and answer.records != records:
             raise PlayEnded  # A part of the batch: without `atomic_batch` or a replay there is no telling.
         return isinstance(answer, Page) and bool(records) and answer.records == records
+
+    def _see_that_nothing_is_stored(self, operation: Append, records: tuple[Envelope, ...]) -> None:
+        """Hold `not_stored` to its word, before the same records are sent again."""
+        run_id = self.run_id(operation.run)
+        self.world.refused(run_id, records)
+        position, limit = operation.expected_next, max(1, len(records))
+        params: JsonObject = {"run_id": run_id, "from_sequence": position, "limit": limit}
+        answer = self._ask(operation.handle, "load", params)
+        self._judge(self.world.load_step(run_id, operation.handle, position, limit, answer))
 
     def _restart(self, handle: int, silence: Silence) -> None:
         """Kill and restart what did not answer; once in a judgement that may happen."""

@@ -105,6 +105,8 @@ class Judgement:
     findings: dict[str, Finding] = field(default_factory=dict)
     inconclusive: set[str] = field(default_factory=set)
     """Requirements whose script could not be played to its end."""
+    cut_short: bool = False
+    """Whether a play of the machine could not go on, for want of any definite answer."""
     fault: AdapterFault | None = None
     durations_s: dict[str, float] = field(default_factory=dict)
 
@@ -285,6 +287,8 @@ class _Court:
                 stops.append((PlayOf(self._plays, tuple(play.operations)), stop))
             elif isinstance(stop, AdapterFault):
                 faults.append((play, stop))
+            else:
+                self.judgement.cut_short = True
 
         run_machine(new_play, on_stop, place.effort, self._abilities(place), seed)
         if faults:

@@ -188,6 +188,11 @@ SCRIPTS: tuple[Script, ...] = (
             load(limit=5),
         ),
     ),
+    Script(
+        "a position that is far away",
+        ("JRN-004", "JRN-005"),
+        (append(1, 1), *(append(at, 2) for at in (2**31, 2**32 + 1, 2**53 - 1)), append(2, 2), load()),
+    ),
     Script("a position that is to come", ("JRN-004", "JRN-005"), (append(1, 1), append(3, 2), append(2, 2))),
     Script("a new run does not start at 2", ("JRN-004", "JRN-005"), (append(2, 1), append(1, 1))),
     Script("1 is not anywhere", ("JRN-006", "JRN-005"), (append(1, 1), append(1, 2), append(2, 2), append(1, 3))),
@@ -219,6 +224,11 @@ SCRIPTS: tuple[Script, ...] = (
         "the same id with other bytes, equally many",
         ("JRN-009",),
         (append(1, event(1, "aaaa")), append(1, event(1, "bbbb")), load(), append(2, 2)),
+    ),
+    Script(
+        "a replay that differs in the middle",
+        ("JRN-009",),
+        (append(1, 1, 2, 3), append(1, event(1), event(2, "other"), event(3)), load(), append(4, 4)),
     ),
     Script(
         "a replay that differs in its last record",
@@ -294,6 +304,58 @@ SCRIPTS: tuple[Script, ...] = (
         (append(1, 1), append(5, 1), append(1, event(1, "other")), append(2, 2)),
     ),
     Script("a thousand records", ("JRN-014",), (append(1, *range(1, 1_001)), load(limit=300))),
+    Script(
+        "a thousand records and one more",
+        ("JRN-008", "JRN-009", "JRN-016", "JRN-021"),
+        (
+            append(1, *range(1, 1_001)),
+            append(1_001, 1_001),
+            append(1, *range(1, 1_001)),
+            append(1_002, event(1, "other")),
+            append(1_002, 1_002, 1_003),
+            load(limit=1_000),
+            load(limit=2_000),
+            Reopen(),
+            load(limit=700),
+        ),
+    ),
+    Script(
+        "a thousand records over kill -9",
+        ("JRN-017",),
+        (append(1, *range(1, 1_001)), append(1_001, event(1_001, body_bytes=200_000)), Crash(), load()),
+        alone=True,
+    ),
+    Script(
+        "two hundred records, the last one known",
+        ("JRN-015",),
+        (append(1, 1), append(2, *range(2, 201), 1), load(), append(2, 2), load()),
+    ),
+    Script(
+        "many runs, and back to the first",
+        ("JRN-011", "JRN-008"),
+        (
+            append(1, 1),
+            *(append(1, run, run=run) for run in range(1, 80)),
+            append(1, 1),
+            append(2, 100),
+            load(),
+            load(run=40),
+        ),
+    ),
+    Script(
+        "runs whose ids differ in one place",
+        ("JRN-011",),
+        tuple(
+            operation
+            for run in (0, 2, 1, 3)
+            for operation in (load(run=run), append(1, 2 * run, 2 * run + 2, run=run), load(run=run))
+        ),
+    ),
+    Script(
+        "events whose ids differ in one place",
+        ("JRN-001",),
+        (append(1, 2), append(2, 4), append(3, 1), append(4, 3), append(5, 6, 8, 5, 7), load()),
+    ),
     Script("a mebibyte in one record", ("JRN-014",), (append(1, event(1, body_bytes=2**20)), append(2, 2), load())),
     Script(
         "a batch refused for its last record",
@@ -343,6 +405,16 @@ SCRIPTS: tuple[Script, ...] = (
             append(1, 1, 2, 3, 4, 5),
             *(load(limit=limit) for limit in (1, 2, 3, 4, 5, 6)),
             load(from_sequence=2, limit=2),
+        ),
+    ),
+    Script(
+        "pages from the middle",
+        ("JRN-021", "JRN-003"),
+        (
+            append(1, *range(1, 13)),
+            load(from_sequence=7, limit=2),
+            load(from_sequence=5, limit=4),
+            load(from_sequence=12),
         ),
     ),
     Script(
@@ -441,7 +513,7 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
         ("SNP-001",),
         tuple(
             step
-            for size in SIZES_BYTES
+            for size in (*SIZES_BYTES, 2**20)
             for step in (SaveSnapshot(run=0, sequence=1, text="", body_bytes=size), LoadSnapshot(run=0))
         ),
     ),
@@ -541,6 +613,11 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
         ),
     ),
     Script(
+        "an append leaves the lease alone",
+        ("LSE-002", "LSE-003"),
+        (_acquire(0), append(1, 1, grant=0), _acquire(5, owner=1), append(2, 2, grant=0), _acquire(10), _acquire(11)),
+    ),
+    Script(
         "leases of two runs",
         ("LSE-003",),
         (_acquire(0), _acquire(0, run=1), Release(run=1, grant=0), _acquire(1, owner=1), _acquire(1, run=1)),
@@ -615,6 +692,16 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
         "an expired lease still appends",
         ("JRN-025",),
         (_acquire(0), append(1, 1, grant=0), Renew(run=0, grant=0, ttl_ms=0, now_ms=90), append(2, 2, grant=0), load()),
+    ),
+    Script(
+        "an epoch above the highest is not stale",
+        ("JRN-025",),
+        (
+            _acquire(0),
+            Append(run=0, expected_next=1, records=(event(1),), grant=0, ahead=3),
+            append(2, 2, grant=0),
+            load(),
+        ),
     ),
     Script(
         "a released lease still appends",

@@ -218,9 +218,9 @@ class World:
         """Return what the run holds."""
         return self._truth.records(run_id)
 
-    def epoch_of(self, run_id: RunId, grant: int | None) -> int | None:
-        """Return the epoch of a grant."""
-        return None if grant is None else self._grants[run_id][grant]
+    def epoch_of(self, run_id: RunId, grant: int | None, ahead: int = 0) -> int | None:
+        """Return the epoch of a grant, or one so much higher."""
+        return None if grant is None else self._grants[run_id][grant] + ahead
 
     def grants(self, run_id: RunId) -> int:
         """Return how many grants the run has had."""
@@ -230,13 +230,13 @@ class World:
         self, operation: Append, run_id: RunId, records: tuple[Envelope, ...]
     ) -> Callable[[Answer], AppendStep] | None:
         """Return how the append becomes a step once it is answered, or None if its answer is left open."""
-        epoch = self.epoch_of(run_id, operation.grant)
+        epoch = self.epoch_of(run_id, operation.grant, operation.ahead)
         view = self._view(run_id)
         invalid = invalid_or_too_large(operation.expected_next, records, self.limits)
         reasons = list(applicable(view, operation.expected_next, records, epoch))
         expected = invalid or (reasons[0] if reasons else acknowledge(records))
         is_replay = invalid is None and bool(reasons) and isinstance(expected, Acknowledged)
-        if self._left_open(expected, records, is_replay=is_replay):
+        if self._left_open(run_id, expected, records, is_replay=is_replay):
             return None
         return partial(
             AppendStep,
@@ -256,7 +256,7 @@ class World:
     def appended(self, run_id: RunId, step: AppendStep) -> None:
         """Take in a step whose answer was right."""
         if not isinstance(step.expected, Acknowledged):
-            self._note_refusal(run_id, step.records)
+            self.refused(run_id, step.records)
         elif step.is_replay:
             for handle in self.handles:
                 self._doubt(handle, run_id, "replay")
@@ -352,8 +352,12 @@ class World:
         view = self._truth.view(run_id)
         return view if self.claims.fencing else RunView(view.next_sequence, 0, view.stored)
 
-    def _left_open(self, expected: AppendAnswer, records: tuple[Envelope, ...], *, is_replay: bool) -> bool:
+    def _left_open(
+        self, run_id: RunId, expected: AppendAnswer, records: tuple[Envelope, ...], *, is_replay: bool
+    ) -> bool:
         """Tell whether a good journal might answer otherwise."""
+        if not self.claims.fencing and self._truth.lease(run_id).epoch > 0:
+            return True  # It may fence all the same.
         match expected:
             case Acknowledged():
                 return is_replay and (not self.claims.exact_replay or records not in self._batches)
@@ -377,10 +381,11 @@ class World:
     def _epoch_is_highest(self, run_id: RunId, epoch: int | None) -> bool:
         highest = self._truth.lease(run_id).epoch
         if epoch is not None:
-            return epoch == highest
+            return epoch >= highest > 0
         return highest == 0 and any(self._truth.lease(other).epoch for other in self._runs - {run_id})
 
-    def _note_refusal(self, run_id: RunId, records: tuple[Envelope, ...]) -> None:
+    def refused(self, run_id: RunId, records: tuple[Envelope, ...]) -> None:
+        """Note records that were refused: they must not be there."""
         stored = set(self.records(run_id))
         alone = len(records) == 1
         refused = self._refused_alone if alone else self._refused_in_batch

@@ -8,9 +8,9 @@ stderr.txt      what the implementation wrote to standard error
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
-import shutil
 from itertools import zip_longest
 from pathlib import Path
 
@@ -20,12 +20,14 @@ from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.journal.cases import Case
 from perdure_conformance.journal.describe import sentence
-from perdure_conformance.journal.operations import Operation
+from perdure_conformance.journal.operations import Append, Operation
 from perdure_conformance.journal.profile import Finding
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 
 _CASE = "case.json"
+_FILES = (_CASE, "failure.txt", "transcript.txt", "stderr.txt")
+_MAX_RECORDS, _MAX_BODY_BYTES = 20_000, 64 * 2**20
 _STDERR_LINES_SHOWN = 6
 _MAX_CASE_BYTES = 16 * 2**20
 
@@ -35,20 +37,37 @@ class CaseError(Exception):
 
 
 def remove_old(report: Path) -> None:
-    """Remove the failures that an earlier check left in a report's folder."""
-    for case in (report / "failures").glob(f"*/{_CASE}"):
-        shutil.rmtree(case.parent, ignore_errors=True)
+    """Remove the failures that an earlier check left in a report's folder, and nothing else."""
+    for name in [*requirements(), *(f"fault-{kind}" for kind in FAULTS)]:
+        folder = report / "failures" / name
+        if folder.is_symlink() or not (folder / _CASE).is_file():
+            continue
+        for file in _FILES:
+            (folder / file).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # Somebody keeps something else there.
+            folder.rmdir()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file anew: never through a link that stands in its place."""
+    path.unlink(missing_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def folder_of(report: Path, finding: Finding) -> Path:
+    """Return where a failure is kept."""
+    return report / "failures" / finding.failure.replace(":", "-")
 
 
 def write(report: Path, finding: Finding) -> Path:
     """Write the folder of one failure and return it."""
-    folder = report / "failures" / finding.failure.replace(":", "-")
+    folder = folder_of(report, finding)
     folder.mkdir(parents=True, exist_ok=True)
     case = msgspec.to_builtins(finding.case)
-    (folder / _CASE).write_text(json.dumps(case, indent=2, ensure_ascii=True) + "\n", "utf-8")
-    (folder / "failure.txt").write_text(in_words(finding, folder) + "\n", "utf-8")
-    (folder / "transcript.txt").write_text(inert(finding.transcript), "utf-8")
-    (folder / "stderr.txt").write_text(inert(finding.stderr), "utf-8")
+    write_text(folder / _CASE, json.dumps(case, indent=2, ensure_ascii=True) + "\n")
+    write_text(folder / "failure.txt", in_words(finding, folder) + "\n")
+    write_text(folder / "transcript.txt", inert(finding.transcript))
+    write_text(folder / "stderr.txt", inert(finding.stderr))
     return folder
 
 
@@ -58,13 +77,23 @@ def read(folder: Path) -> Case:
     try:
         if path.stat().st_size > _MAX_CASE_BYTES:
             raise CaseError(f"{path} is larger than any case; is this the folder of a failure?")
-        return msgspec.convert(read_json(path.read_bytes()), Case)
+        case = msgspec.convert(read_json(path.read_bytes()), Case)
     except OSError as error:
         inside = ", ".join(sorted(str(case.parent) for case in folder.glob(f"failures/*/{_CASE}")))
         hint = f"Its failures: {inside}." if inside else "Give the folder of a failure, as a check has named it."
         raise CaseError(f"{path} cannot be read: {error.strerror}. {hint}") from error
     except (JsonError, msgspec.ValidationError) as error:
         raise CaseError(f"{path} is no case: {error}. Take the folder as a check has written it.") from error
+    records = [
+        record
+        for play in case.plays
+        for operation in play.operations
+        if isinstance(operation, Append)
+        for record in operation.records
+    ]
+    if len(records) > _MAX_RECORDS or sum(record.body_bytes for record in records) > _MAX_BODY_BYTES:
+        raise CaseError(f"{path} holds more records, or longer ones, than any case; take it as a check has written it.")
+    return case
 
 
 def meaning_of_fault(failure: str) -> str:

@@ -147,7 +147,7 @@ def _evidence(
     return Evidence(
         claimed=rules.is_claimed(requirement, claims, in_process=not target.is_process),
         broken=broken,
-        interrupted=judgement.fault is not None or requirement.id in judgement.inconclusive,
+        interrupted=judgement.fault is not None or judgement.cut_short or requirement.id in judgement.inconclusive,
         reached=judgement.tally.reached[requirement.id],
     )
 
