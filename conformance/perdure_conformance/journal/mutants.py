@@ -28,6 +28,7 @@ from perdure.journal.contract import (
     InvalidRecord,
     LoadAnswer,
     LoadSnapshotAnswer,
+    NotStored,
     Page,
     ReleaseAnswer,
     RenewAnswer,
@@ -155,6 +156,19 @@ class KeepsTheLoser(_Memory):
         if isinstance(answer, SequenceConflict) and len(records) == 1:
             self._state.store(run_id, records)
         return answer
+
+
+@mutant("JRN-007", overlaps=("JRN-015",))
+class SaysNotStoredAndStores(_Memory):
+    """Answers every fourth append `not_stored`, after it has stored it."""
+
+    _calls = 0
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Fail after the fact."""
+        answer = super().append(run_id, expected_next, records, epoch)
+        self._calls += 1
+        return NotStored() if isinstance(answer, Acknowledged) and self._calls % 4 == 0 else answer
 
 
 @mutant("JRN-012")
@@ -715,6 +729,17 @@ class FencesAllRuns(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
+@mutant("JRN-025")
+class RefusesUnknownEpochs(_Memory):
+    """Takes an epoch for stale that it has not granted, although it is higher."""
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Compare with != where it should be <."""
+        if epoch is not None and epoch > self._state.lease(run_id).epoch:
+            return StaleEpoch()
+        return super().append(run_id, expected_next, records, epoch)
+
+
 # Snapshots
 
 
@@ -756,6 +781,18 @@ class CountsAnewAfterARelease(_Memory):
         answer = super().release(run_id, epoch)
         if isinstance(answer, Done):
             self._state.put_lease(run_id, Lease())
+        return answer
+
+
+@mutant("LSE-002")
+class AppendsEndTheLease(_Memory):
+    """Keeps a run's lease and its end in one row, and writes the row anew at each append."""
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Write the epoch, and forget the rest."""
+        answer = super().append(run_id, expected_next, records, epoch)
+        if isinstance(answer, Acknowledged):
+            self._state.put_lease(run_id, Lease(self._state.lease(run_id).epoch))
         return answer
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from perdure.journal.contract import (
     FLOOR,
     AcquireAnswer,
@@ -18,6 +20,7 @@ from perdure.journal.contract import (
     NoSnapshot,
     NotStored,
     Page,
+    ReleaseAnswer,
     RenewAnswer,
     SaveSnapshotAnswer,
     SequenceConflict,
@@ -63,13 +66,31 @@ class JumpsAhead(MemoryJournal):
 
 @twin
 class RefusesToRenewWhatWasReleased(MemoryJournal):
-    """Treats a released lease as gone: its epoch does not renew."""
+    """Treats a released lease as gone: its epoch neither renews nor releases."""
 
     def renew(self, run_id: RunId, epoch: int, ttl_ms: int, now_ms: int) -> RenewAnswer:
         """Look whether there is a lease."""
         if self._state.lease(run_id).until_ms < 0:
             return StaleEpoch(detail="released")
         return super().renew(run_id, epoch, ttl_ms, now_ms)
+
+    def release(self, run_id: RunId, epoch: int) -> ReleaseAnswer:
+        """Look whether there is a lease."""
+        if self._state.lease(run_id).until_ms < 0:
+            return StaleEpoch(detail="released")
+        return super().release(run_id, epoch)
+
+
+@twin
+class FencesWithoutSayingSo(MemoryJournal):
+    """Fences former owners off, and does not claim it."""
+
+    @property
+    def description(self) -> Description:
+        """Claim less than is true."""
+        reference = super().description
+        capabilities = msgspec.structs.replace(reference.capabilities, fencing=False)
+        return msgspec.structs.replace(reference, capabilities=capabilities)
 
 
 @twin
