@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.kernel.values import JsonError, JsonValue, canonical_json, digest, read_json
+from perdure.kernel.values import JsonError, JsonErrorCode, JsonValue, canonical_json, digest, read_json
 
 # Reading
 
@@ -254,6 +254,30 @@ def test_a_string_of_brackets_is_not_nested() -> None:
     assert read_json('"' + "[" * 1_000 + '"') == "[" * 1_000
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "offset"),
+    [
+        (b'"\xff"', "not_utf8", None),
+        ("", "not_json", 0),
+        ("[1,\n x]", "not_json", 5),
+        ("[NaN]", "not_json", None),
+        ('{"a": 1, "a": 1}', "duplicate_key", None),
+        (r'"\ud800"', "lone_surrogate", None),
+        ("9007199254740992", "number_out_of_range", None),
+        ("9007199254740992.0", "number_out_of_range", None),
+        ("1e400", "number_out_of_range", None),
+        (arrays(101, ""), "too_deep", None),
+        (arrays(100_000, ""), "too_deep", None),
+    ],
+)
+def test_a_refusal_has_a_code_and_no_json_at_all_an_offset(
+    text: str | bytes, code: JsonErrorCode, offset: int | None
+) -> None:
+    with pytest.raises(JsonError) as refused:
+        read_json(text)
+    assert (refused.value.code, refused.value.offset) == (code, offset)
+
+
 # Writing
 
 
@@ -425,6 +449,23 @@ def test_a_value_is_written_without_white_space(value: JsonValue, text: str) -> 
 def test_what_durable_json_does_not_allow_is_not_written(value: JsonValue) -> None:
     with pytest.raises(JsonError):
         canonical_json(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (math.nan, "number_out_of_range"),
+        (9007199254740992, "number_out_of_range"),
+        ("\ud800", "lone_surrogate"),
+        ({"a set"}, "not_json"),
+    ],
+)
+def test_a_value_that_is_not_written_has_the_code_of_the_text_that_is_not_read(
+    value: JsonValue, code: JsonErrorCode
+) -> None:
+    with pytest.raises(JsonError) as refused:
+        canonical_json(value)
+    assert refused.value.code == code
 
 
 @pytest.mark.parametrize("depth", [101, 100_000])

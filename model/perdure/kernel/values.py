@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import NewType, NoReturn
+from typing import Literal, NewType, NoReturn
 
 import rfc8785
 
@@ -28,8 +28,19 @@ _FIRST_EXPONENT_FORM = 1e21  # RFC 8785 writes a double from here on with an exp
 _MAX_INTEGER_DIGITS = 17  # Sign and 16 digits: longer text is out of range, whatever its digits are.
 
 
+JsonErrorCode = Literal["not_utf8", "not_json", "duplicate_key", "lone_surrogate", "number_out_of_range", "too_deep"]
+
+
 class JsonError(ValueError):
-    """Text or a value that durable JSON does not allow. `str(error)` says what and, for text, where."""
+    """Text or a value that durable JSON does not allow. `str(error)` says what and, for text, where.
+
+    `offset` counts the code points before the fault, where the text was given up as no JSON at all.
+    """
+
+    def __init__(self, sentence: str, code: JsonErrorCode, offset: int | None = None) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.offset = offset
 
 
 def read_json(text: str | bytes) -> JsonValue:
@@ -50,11 +61,12 @@ def read_json(text: str | bytes) -> JsonValue:
             parse_constant=_refuse_constant,
         )
     except UnicodeDecodeError as error:
-        raise JsonError(f"not UTF-8 at byte {error.start}") from error
+        raise JsonError(f"not UTF-8 at byte {error.start}", "not_utf8") from error
     except json.JSONDecodeError as error:
-        raise JsonError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}") from error
+        sentence = f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+        raise JsonError(sentence, "not_json", error.pos) from error
     except RecursionError as error:
-        raise JsonError(_TOO_DEEP) from error
+        raise JsonError(_TOO_DEEP, "too_deep") from error
     _refuse_what_is_not_i_json(value)
     return value
 
@@ -69,8 +81,10 @@ def canonical_json(value: JsonValue) -> bytes:
     _refuse_what_is_not_i_json(value)
     try:
         return rfc8785.dumps(value)
+    except rfc8785.IntegerDomainError as error:
+        raise JsonError(str(error), "number_out_of_range") from error
     except rfc8785.CanonicalizationError as error:
-        raise JsonError(str(error)) from error
+        raise JsonError(str(error), "not_json") from error
 
 
 def digest(value: JsonValue) -> Digest:
@@ -86,13 +100,13 @@ def _object_without_duplicates(pairs: list[tuple[str, JsonValue]]) -> JsonObject
     if len(members) != len(pairs):
         seen: set[str] = set()
         repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise JsonError(f"the key {repeated!r} stands twice in one object")
+        raise JsonError(f"the key {repeated!r} stands twice in one object", "duplicate_key")
     return members
 
 
 def _safe_integer(text: str) -> int:
     if len(text) > _MAX_INTEGER_DIGITS or abs(int(text)) > MAX_SAFE_INTEGER:
-        raise JsonError(f"the integer {text[:40]} lies outside ±(2^53−1)")
+        raise JsonError(f"the integer {text[:40]} lies outside ±(2^53−1)", "number_out_of_range")
     return int(text)
 
 
@@ -103,15 +117,16 @@ def _finite_number(text: str) -> int | float:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise JsonError(f"{name} is not a JSON number")
+    raise JsonError(f"{name} is not a JSON number", "not_json")
 
 
 def _refuse_unwritable_number(number: float) -> None:
     """Refuse a double whose canonical form is no I-JSON number, so that what is written can be read back."""
     if not math.isfinite(number):
-        raise JsonError("a number is not finite: NaN, an infinity, or too large for a double")
+        sentence = "a number is not finite: NaN, an infinity, or too large for a double"
+        raise JsonError(sentence, "number_out_of_range")
     if number.is_integer() and MAX_SAFE_INTEGER < abs(number) < _FIRST_EXPONENT_FORM:
-        raise JsonError(f"the integer {number:.0f} lies outside ±(2^53−1)")
+        raise JsonError(f"the integer {number:.0f} lies outside ±(2^53−1)", "number_out_of_range")
 
 
 def _refuse_what_is_not_i_json(value: JsonValue) -> None:
@@ -126,7 +141,7 @@ def _refuse_what_is_not_i_json(value: JsonValue) -> None:
             elif isinstance(item, float):
                 _refuse_unwritable_number(item)
             elif isinstance(item, Mapping | Sequence) and depth == MAX_DEPTH:
-                raise JsonError(_TOO_DEEP)
+                raise JsonError(_TOO_DEEP, "too_deep")
             elif isinstance(item, Mapping):
                 below.extend(item.keys())
                 below.extend(item.values())
@@ -140,4 +155,5 @@ def _refuse_lone_surrogate(text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise JsonError(f"a lone surrogate, U+{ord(text[error.start]):04X}, stands in a string") from error
+        sentence = f"a lone surrogate, U+{ord(text[error.start]):04X}, stands in a string"
+        raise JsonError(sentence, "lone_surrogate") from error
