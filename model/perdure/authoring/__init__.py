@@ -1,0 +1,5 @@
+"""What people write, as JSON or YAML, read as durable JSON with positions.
+
+`source` is the way in; `positions` says where things stand in a text; `json_text` and `yaml_text` read one syntax each.
+Nothing else of the model imports this package.
+"""
