@@ -7,14 +7,25 @@ from __future__ import annotations
 
 import re
 import uuid
-from typing import NewType, Protocol
+from typing import Final, NewType, Protocol
 
 RunId = NewType("RunId", str)
 EventId = NewType("EventId", str)
 OwnerId = NewType("OwnerId", str)
+ArtifactId = NewType("ArtifactId", str)
+WorkflowId = NewType("WorkflowId", str)
+WorkflowReference = NewType("WorkflowReference", str)
+"""`workflow_id@workflow_version`."""
+NodeId = NewType("NodeId", str)
+Name = NewType("Name", str)
+"""Of a handler, a signal, or a field of input or output."""
 
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
+UUID_GRAMMAR: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+NAME_GRAMMAR: Final = r"[A-Za-z_][A-Za-z0-9_.-]{0,127}"
+REFERENCE_GRAMMAR: Final = NAME_GRAMMAR + r"@[1-9][0-9]{0,15}"
+
+_UUID = re.compile(UUID_GRAMMAR)
+_NAME = re.compile(NAME_GRAMMAR)
 
 
 def is_canonical_uuid(text: str) -> bool:

@@ -92,6 +92,17 @@ def digest(value: JsonValue) -> Digest:
     return Digest(hashlib.sha256(canonical_json(value)).hexdigest())
 
 
+def nesting(value: JsonValue) -> int:
+    """Return how deep arrays and objects nest in `value`; a scalar has depth 0."""
+    depth = 0
+    level: list[JsonValue] = [value]
+    while level:
+        containers = [item for item in level if isinstance(item, Mapping | Sequence) and not isinstance(item, str)]
+        level = [member for item in containers for member in (item.values() if isinstance(item, Mapping) else item)]
+        depth += bool(containers)
+    return depth
+
+
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 

@@ -1,0 +1,188 @@
+"""Warnings: what is allowed, and probably not meant.
+
+Source: "Warnings" of `docs/spec/specification.md`; SPC-031.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from perdure.kernel.definitions import Scope
+from perdure.kernel.graphs import dominators, forward
+from perdure.kernel.identity import NodeId
+from perdure.kernel.outcomes import OUTCOME_KINDS, RETRY_CLASSES, OutcomeKind
+from perdure.kernel.predicates import FieldEquals, OutcomeIs, Predicate, overlaps, witness
+from perdure.kernel.problems import Problems, pointer_token, quoted
+from perdure.kernel.specification import Edge, Exponential, Node
+
+_KINDS_OF_A_CHILD: Final[frozenset[OutcomeKind]] = frozenset(OUTCOME_KINDS) - {"changes_requested", "skipped"}
+"""What a child node can end with; `retryable_failure` when the deadline of its attempt expires."""
+
+_BRANCHES_COMPARED: Final = 8
+
+
+def warn(scopes: Sequence[Scope], problems: Problems) -> None:
+    """Note every warning. What needs a whole graph is asked only if there is one."""
+    for scope in scopes:
+        _odd_nodes(scope)
+        _odd_edges(scope)
+        _budget_below_initial(scope)
+        if not problems.errors:
+            _dependency_on_loop(scope)
+            _edge_fan_in(scope)
+    _unused_children(scopes)
+
+
+def _warn(scope: Scope, code: str, pointer: str, sentence: str) -> None:
+    scope.problems.warning(code, pointer, sentence)
+
+
+def _odd_nodes(scope: Scope) -> None:
+    for node in scope.definition.nodes:
+        if node.dependency_policy != "all_succeeded" and not node.dependencies:
+            told = "A policy without dependencies has no effect: take it away, or add dependencies."
+            _warn(scope, "policy_without_dependencies", f"{scope.at(node)}/dependency_policy", told)
+        if node.retry is None:
+            continue
+        if "retryable_failure" not in node.retry.classes and set(node.retry.classes) <= RETRY_CLASSES:
+            told = "`retryable_failure` is retried all the same: add it, so that the document says so."
+            _warn(scope, "implied_retry_class", f"{scope.at(node)}/retry/classes", told)
+        backoff = node.retry.backoff
+        if isinstance(backoff, Exponential) and backoff.initial_ms > backoff.maximum_ms:
+            told = "The first delay is cut to `maximum_ms`: raise it, or use a fixed delay."
+            _warn(scope, "initial_exceeds_maximum", f"{scope.at(node)}/retry/backoff/initial_ms", told)
+
+
+def _odd_edges(scope: Scope) -> None:
+    seen: dict[tuple[str, str, str], Edge] = {}
+    for edge in scope.definition.edges:
+        key = (edge.source, edge.target, repr(edge.when))
+        if edge.mode == "parallel" and key in seen:
+            told = f"{scope.at(seen[key])} says the same, so {quoted(edge.target)} would be activated twice."
+            _warn(scope, "duplicate_edge", scope.at(edge), told)
+        elif edge.mode == "parallel":
+            seen[key] = edge
+        source = scope.node(edge.source)
+        if source is not None:
+            _odd_predicate(scope, edge, source)
+
+
+def _odd_predicate(scope: Scope, edge: Edge, source: Node) -> None:
+    match edge.when:
+        case FieldEquals(field=name) if name and name not in scope.outputs_of(source):
+            told = f"{quoted(source.id)} does not declare {quoted(name)}, so this edge may never fire: declare it."
+            _warn(scope, "undeclared_field", f"{scope.at(edge)}/when/field", told)
+        case OutcomeIs(outcome=kind) if source.child is not None and kind not in _KINDS_OF_A_CHILD | {"skipped"}:
+            told = f"{quoted(source.id)} runs a child, whose result is never {quoted(kind)}: this edge never fires."
+            _warn(scope, "child_never_gives", f"{scope.at(edge)}/when/outcome", told)
+        case _:
+            pass
+
+
+def _budget_below_initial(scope: Scope) -> None:
+    initial = len(scope.initial)
+    if scope.definition.budgets.max_transitions < initial:
+        told = f"Each of the {initial} initial nodes uses up one transition: raise `max_transitions`."
+        _warn(scope, "budget_below_initial", f"{scope.place}/budgets/max_transitions", told)
+
+
+def _dependency_on_loop(scope: Scope) -> None:
+    in_a_loop = {position for members in scope.union_cycles for position in members}
+    for node in scope.definition.nodes:
+        for number, name in enumerate(node.dependencies):
+            if scope.positions[name] in in_a_loop:
+                told = (
+                    f"{quoted(name)} is in a loop, and releases {quoted(node.id)} once, by one of its turns: "
+                    f"lead an edge out of the loop instead, if the last turn is meant."
+                )
+                _warn(scope, "dependency_on_loop", f"{scope.at(node)}/dependencies/{number}", told)
+
+
+def _unused_children(scopes: Sequence[Scope]) -> None:
+    root, *children = scopes
+    used = {node.child.workflow for scope in scopes for node in scope.definition.nodes if node.child is not None}
+    for key, scope in zip(root.catalog, children, strict=True):
+        if key not in used:
+            _warn(scope, "unused_child", f"/children/{pointer_token(key)}", "Nothing runs this child: take it away.")
+
+
+# Edges that come together
+
+
+class _Branches:
+    """Which ways out of a node can be taken at the same time.
+
+    Two nodes can run at the same time if, from the last node that every path to both goes through, two ways lead to
+    them that one outcome can take. Arrows that close a loop do not count. Where ways come together before they reach
+    the two, all ways out of that last node are looked at.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        nodes = scope.definition.nodes
+        self._start = len(nodes)  # A node before the first ones, so that all have one root.
+        arrows = [*scope.union, scope.initial]
+        order, self.sources = forward(arrows, self._start)
+        self._tree = dominators(order, self.sources)
+        self._ways: list[dict[int, list[Predicate]]] = [{} for _ in arrows]
+        for arrow, predicate in self._arrows():
+            self._ways[arrow[0]].setdefault(arrow[1], []).append(predicate)
+        self._is_choice: dict[int, bool] = {}
+
+    def _arrows(self) -> Iterator[tuple[tuple[int, int], Predicate]]:
+        scope = self._scope
+        for position in scope.initial:
+            yield (self._start, position), "any"
+        for edge in scope.definition.edges:
+            yield (scope.positions[edge.source], scope.positions[edge.target]), edge.when
+        for position, node in enumerate(scope.definition.nodes):
+            released: Predicate = "any" if node.dependency_policy == "all_completed" else OutcomeIs("succeeded")
+            for name in node.dependencies:
+                yield (scope.positions[name], position), released
+
+    def concurrent(self, one: tuple[int, Edge], other: tuple[int, Edge]) -> bool:
+        """Tell whether two edges, each with the position of its source, can fire for one turn of what comes before."""
+        split = self._tree.common(one[0], other[0])
+        ways, ways_of_other = self._ways_to(split, *one), self._ways_to(split, *other)
+        if not ways or not ways_of_other:
+            return not self._choice(split)
+        pairs = ((a, b) for a in ways[:_BRANCHES_COMPARED] for b in ways_of_other[:_BRANCHES_COMPARED])
+        return any(witness(a, b) is not None for a, b in pairs)
+
+    def _ways_to(self, split: int, source: int, edge: Edge) -> list[Predicate]:
+        if source == split:
+            return [edge.when]
+        return self._ways[split].get(self._tree.ancestor(source, self._tree.depth[split] + 1), [])
+
+    def _choice(self, split: int) -> bool:
+        """Tell whether one outcome of a node never takes two ways out of it."""
+        if split not in self._is_choice:
+            ways = [predicate for predicates in self._ways[split].values() for predicate in predicates]
+            self._is_choice[split] = not overlaps(ways)
+        return self._is_choice[split]
+
+
+def _edge_fan_in(scope: Scope) -> None:
+    """Warn of each node where edges from branches that can run at the same time come together."""
+    into: dict[NodeId, dict[NodeId, Edge]] = {}
+    for edge in scope.definition.edges:
+        into.setdefault(edge.target, {}).setdefault(edge.source, edge)
+    into = {target: edges for target, edges in into.items() if len(edges) > 1}
+    if not into:
+        return
+    branches = _Branches(scope)
+    for target, edges in into.items():
+        forward_sources = set(branches.sources[scope.positions[target]])
+        ends = [(scope.positions[edge.source], edge) for edge in edges.values()]
+        ends = [(source, edge) for source, edge in ends if source in forward_sources]
+        pairs = [*pairwise(ends), *((ends[0], end) for end in ends[2:])]
+        for one, other in pairs:
+            if branches.concurrent(one, other):
+                told = (
+                    f"{quoted(one[1].source)} and {quoted(other[1].source)} can both end, and would activate "
+                    f"{quoted(target)} once each: make them its dependencies, if it is to wait for both."
+                )
+                _warn(scope, "edge_fan_in", scope.at(other[1]), told)
+                break

@@ -1,0 +1,116 @@
+"""One workflow under validation: its nodes by name, its graphs, and what has been found about it so far."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+
+import msgspec
+
+from perdure.kernel.graphs import cycles
+from perdure.kernel.identity import Name, NodeId, WorkflowReference
+from perdure.kernel.problems import Correction, quoted
+from perdure.kernel.specification import Definition, Node
+from perdure.kernel.structure import Reading
+from perdure.kernel.values import JsonValue
+
+
+class Scope:
+    """The document's own workflow, or one definition of its catalog."""
+
+    def __init__(
+        self, definition: Definition, place: str, catalog: Mapping[WorkflowReference, Definition], reading: Reading
+    ) -> None:
+        self.definition = definition
+        self.place = place
+        """The JSON Pointer of the workflow."""
+        self.catalog = catalog
+        self.reading = reading
+        self.problems = reading.problems
+        self.misses_names = False
+        """Whether a name of a node leads nowhere."""
+        self.has_dependency_cycle = False
+
+    def at(self, struct: msgspec.Struct) -> str:
+        """Return the JSON Pointer of a struct of this workflow."""
+        return self.reading.places[id(struct)]
+
+    def error(
+        self, code: str, pointer: str, sentence: str, *, witness: JsonValue = None, correction: Correction | None = None
+    ) -> None:
+        """Note a problem that refuses the document."""
+        self.problems.error(code, pointer, sentence, witness=witness, correction=correction)
+
+    def node(self, name: NodeId) -> Node | None:
+        """Return the node of a name, if there is one."""
+        position = self.positions.get(name)
+        return None if position is None else self.definition.nodes[position]
+
+    def path(self, positions: Sequence[int]) -> str:
+        """Return nodes for a sentence, one leading to the next."""
+        names = [quoted(self.definition.nodes[position].id) for position in positions]
+        return " → ".join(names if len(names) <= 9 else [*names[:4], "…", *names[-4:]])
+
+    def is_before(self, name: NodeId, of: NodeId) -> bool:
+        """Tell whether a node is known when the other starts: as its prerequisite, or the source of an edge into it."""
+        return name in self._before.get(of, ())
+
+    def outputs_of(self, node: Node) -> Collection[Name]:
+        """Return the output fields that a node declares."""
+        return node.child.outputs if node.child is not None else node.outputs
+
+    @cached_property
+    def initial(self) -> list[int]:
+        """The positions of the nodes that a run begins with, in specification order (SPC-021)."""
+        names = self.definition.initial_nodes
+        if names is not None:
+            return sorted({self.positions[name] for name in names if name in self.positions})
+        targets = {edge.target for edge in self.definition.edges}
+        nodes = enumerate(self.definition.nodes)
+        return [position for position, node in nodes if not node.dependencies and node.id not in targets]
+
+    @cached_property
+    def positions(self) -> Mapping[NodeId, int]:
+        """The position of each node by name; the first of those that share one."""
+        found: dict[NodeId, int] = {}
+        for position, node in enumerate(self.definition.nodes):
+            if node.id:
+                found.setdefault(node.id, position)
+        return found
+
+    @cached_property
+    def run_inputs(self) -> frozenset[str]:
+        """The declared fields of the run's input."""
+        return frozenset(self.definition.inputs)
+
+    @cached_property
+    def dependents(self) -> list[list[int]]:
+        """The dependency graph: from each prerequisite to its dependents."""
+        arrows: list[list[int]] = [[] for _ in self.definition.nodes]
+        for position, node in enumerate(self.definition.nodes):
+            for name in node.dependencies:
+                if name in self.positions:
+                    arrows[self.positions[name]].append(position)
+        return arrows
+
+    @cached_property
+    def union(self) -> list[list[int]]:
+        """The union graph: dependencies and edges."""
+        arrows = [list(targets) for targets in self.dependents]
+        for edge in self.definition.edges:
+            if edge.source in self.positions and edge.target in self.positions:
+                arrows[self.positions[edge.source]].append(self.positions[edge.target])
+        return arrows
+
+    @cached_property
+    def union_cycles(self) -> list[list[int]]:
+        """The components of the union graph that hold a cycle."""
+        return cycles(self.union)
+
+    @cached_property
+    def _before(self) -> Mapping[NodeId, set[NodeId]]:
+        found: dict[NodeId, set[NodeId]] = {node.id: set(node.dependencies) for node in self.definition.nodes}
+        for edge in self.definition.edges:
+            if edge.target in found:
+                found[edge.target].add(edge.source)
+        return found

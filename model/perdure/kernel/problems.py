@@ -1,0 +1,104 @@
+"""Problems: what is wrong with a document, where, and how to mend it.
+
+All that is wrong is collected, up to a limit, before anybody is told.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from typing import Final, Literal
+
+import msgspec
+
+from perdure.kernel.values import JsonValue
+
+MAX_PROBLEMS: Final = 1_000
+"""So many problems are kept; the others are counted."""
+
+_SUGGESTIONS_PER_DOCUMENT, _NAMES_COMPARED = 20, 2_000  # Looking for a name that was meant is slow.
+
+Severity = Literal["error", "warning"]
+
+
+class Correction(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that certainly mends a problem: the value at `pointer` becomes `value`, or goes if `remove` is set."""
+
+    pointer: str
+    value: JsonValue = None
+    remove: bool = False
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One problem of a document."""
+
+    code: str
+    """What is wrong, as one of the codes of `docs/spec/specification.md`."""
+    pointer: str
+    """Where, as a JSON Pointer (RFC 6901)."""
+    sentence: str
+    """What is wrong and how to mend it, for people."""
+    severity: Severity = "error"
+    witness: JsonValue = None
+    """An outcome that shows it, if there is one."""
+    correction: Correction | None = None
+    """The change that mends it, if that is certain."""
+
+
+class Problems:
+    """What has been found so far."""
+
+    def __init__(self) -> None:
+        self.kept: list[Problem] = []
+        self.omitted = 0
+        """How many were found beyond those that are kept."""
+        self.errors = 0
+        self._suggestions_left = _SUGGESTIONS_PER_DOCUMENT
+
+    def error(
+        self,
+        code: str,
+        pointer: str,
+        sentence: str,
+        *,
+        witness: JsonValue = None,
+        correction: Correction | None = None,
+    ) -> None:
+        """Note a problem that refuses the document."""
+        self.errors += 1
+        self._keep(Problem(code=code, pointer=pointer, sentence=sentence, witness=witness, correction=correction))
+
+    def warning(self, code: str, pointer: str, sentence: str, *, correction: Correction | None = None) -> None:
+        """Note a problem that does not refuse the document."""
+        self._keep(Problem(code=code, pointer=pointer, sentence=sentence, severity="warning", correction=correction))
+
+    def meant(self, word: str, names: Collection[str], *, otherwise: str) -> str:
+        """Return how to mend a wrong word: by the name that was probably meant, or `otherwise`."""
+        if not self._suggestions_left or len(names) > _NAMES_COMPARED or len(word) > 128:
+            return otherwise
+        self._suggestions_left -= 1
+        close = difflib.get_close_matches(word, names, n=1)
+        return f"did you mean {quoted(close[0])}?" if close else otherwise
+
+    def _keep(self, problem: Problem) -> None:
+        if len(self.kept) < MAX_PROBLEMS:
+            self.kept.append(problem)
+        else:
+            self.omitted += 1
+
+
+def quoted(text: str) -> str:
+    """Return foreign text for a sentence: short, in ASCII, between back quotes."""
+    harmless = ascii(text)[1:-1]
+    return f"`{harmless}`" if len(harmless) <= 80 else f"`{harmless[:77]}…`"
+
+
+def listed(words: Collection[str]) -> str:
+    """Return words for a sentence, at most twelve of them."""
+    shown = ", ".join(quoted(word) for word in list(words)[:12])
+    return shown if len(words) <= 12 else f"{shown}, …"
+
+
+def pointer_token(key: str) -> str:
+    """Return a key as one step of a JSON Pointer."""
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,552 @@
+"""Structure: what a JSON document may look like, said once, as annotated types.
+
+From the same types come the decoder, which reports every difference instead of the first one, and the JSON Schema.
+A type is built of: strings, integers and booleans, words (`Literal`), scalars, any JSON, tuples, mappings, structs, and
+unions of words and structs. The structs of a union are told apart by their first member: by its value if it is a
+word, else by its name.
+
+Source: "Records and events" of the graph design: schema and decoder accept exactly the same parsed values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import NODEFAULT, UNSET, Meta, UnsetType
+
+from perdure.kernel.problems import Problems, listed, pointer_token, quoted
+from perdure.kernel.values import MAX_SAFE_INTEGER, JsonObject, JsonValue
+
+Scalar = None | bool | int | float | str
+
+AtLeastOne = Annotated[int, Meta(ge=1, le=MAX_SAFE_INTEGER)]
+AtLeastZero = Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)]
+
+_END: Final = r"(?![\s\S])"  # Where ECMA and Python both see the end of a string, and nothing else.
+
+
+def whole(grammar: str, **extra: str) -> Meta:
+    """Return the constraint that a string matches the grammar from end to end."""
+    return Meta(pattern=f"^(?:{grammar}){_END}", extra=extra or None)
+
+
+def about(description: str, *, since: int = 1, **extra: str) -> Meta:
+    """Return what is said about a member, and the document version that introduced it."""
+    return Meta(description=description, extra={"since": since, **extra})
+
+
+class Hole(Exception):
+    """A value is so wrong that nothing can stand for it."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """One document being decoded."""
+
+    problems: Problems
+    version: int | None = None
+    """The version that the document claims, as far as it matters which members it may have."""
+    places: dict[int, str] = field(default_factory=dict)
+    """The JSON Pointer of each struct, by identity."""
+    complete: bool = True
+    """Whether nothing had to be left out or made up."""
+
+
+class Shape:
+    """One kind of value."""
+
+    words: str
+    """What it is, for a sentence."""
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        """Return the decoded value, or something harmless in its place. Raises `Hole`."""
+        raise NotImplementedError
+
+    def hole(self) -> object:
+        """Return what can stand for a wrong value without further harm. Raises `Hole` if nothing can."""
+        raise Hole
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return its JSON Schema; structs go to `definitions`."""
+        raise NotImplementedError
+
+
+def _wrong_type(shape: Shape, value: JsonValue, place: str, reading: Reading) -> object:
+    reading.complete = False
+    reading.problems.error("wrong_type", place, f"Write {shape.words} here; this is {_kind_of(value)}.")
+    return shape.hole()
+
+
+def _kind_of(value: JsonValue) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"[:60]
+        case str():
+            return f"the string {quoted(value)}"
+        case Mapping():
+            return "an object"
+        case _:
+            return "an array"
+
+
+@dataclass(frozen=True, slots=True)
+class _Text(Shape):
+    pattern: re.Pattern[str] | None
+    min_length: int
+    max_length: int | None
+    code: str
+    words: str = "a string"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        if not isinstance(value, str):
+            return _wrong_type(self, value, place, reading)
+        if self.pattern is not None and self.pattern.search(value) is None:
+            reading.problems.error(self.code, place, f"{quoted(value)} has not the form {_grammar(self.pattern)}.")
+            reading.complete = False
+            return self.hole()
+        if len(value) < self.min_length or (self.max_length is not None and len(value) > self.max_length):
+            allowed = f"{self.min_length} to {self.max_length}"
+            reading.problems.error(self.code, place, f"Write {allowed} characters here; there are {len(value)}.")
+        return value
+
+    def hole(self) -> object:
+        return ""
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        del definitions
+        found: dict[str, JsonValue] = {"type": "string"}
+        if self.pattern is not None:
+            found["pattern"] = self.pattern.pattern
+        if self.min_length:
+            found["minLength"] = self.min_length
+        if self.max_length is not None:
+            found["maxLength"] = self.max_length
+        return found
+
+
+def _grammar(pattern: re.Pattern[str]) -> str:
+    return pattern.pattern.removeprefix("^(?:").removesuffix(f"){_END}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Integer(Shape):
+    minimum: int
+    maximum: int
+    code: str
+    words: str = "an integer"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        number = int(value) if isinstance(value, float) and value.is_integer() else value
+        if isinstance(number, bool) or not isinstance(number, int):
+            return _wrong_type(self, value, place, reading)
+        if not self.minimum <= number <= self.maximum:
+            allowed = f"at least {self.minimum} and at most {self.maximum}"
+            reading.problems.error(self.code, place, f"This number must be {allowed}; it is {str(number)[:40]}.")
+        return number
+
+    def hole(self) -> object:
+        return self.minimum
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        del definitions
+        return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
+
+
+@dataclass(frozen=True, slots=True)
+class _Word(Shape):
+    allowed: tuple[str, ...]
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """Return the words themselves."""
+        return f"one of {listed(self.allowed)}" if len(self.allowed) > 1 else quoted(self.allowed[0])
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        if not isinstance(value, str):
+            return _wrong_type(self, value, place, reading)
+        if value not in self.allowed:
+            fix = reading.problems.meant(value, self.allowed, otherwise=f"write {self.words}.")
+            reading.problems.error("unknown_word", place, f"{quoted(value)} means nothing here; {fix}")
+            return self.hole()
+        return value
+
+    def hole(self) -> object:
+        return self.allowed[0]
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        del definitions
+        return {"enum": list(self.allowed)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Scalar(Shape):
+    words: str = "null, true, false, a number or a string"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        return _wrong_type(self, value, place, reading)
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        del definitions
+        return {"type": ["null", "boolean", "number", "string"]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Anything(Shape):
+    words: str = "any JSON"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        del place, reading
+        return value
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        del definitions
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class _AnyObject(Shape):
+    words: str = "an object"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        if isinstance(value, Mapping):
+            return value
+        return _wrong_type(self, value, place, reading)
+
+    def hole(self) -> object:
+        return {}
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        del definitions
+        return {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Array(Shape):
+    item: Shape
+    min_items: int
+    max_items: int | None
+    words: str = "an array"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            return _wrong_type(self, value, place, reading)
+        if len(value) < self.min_items or (self.max_items is not None and len(value) > self.max_items):
+            most = "" if self.max_items is None else f" and at most {self.max_items}"
+            told = f"This array needs at least {self.min_items}{most}; there are {len(value)}."
+            reading.problems.error("out_of_range", place, told)
+        items = []
+        for position, item in enumerate(value):
+            try:
+                items.append(self.item.read(item, f"{place}/{position}", reading))
+            except Hole:
+                continue
+        return tuple(items)
+
+    def hole(self) -> object:
+        return ()
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        found: dict[str, JsonValue] = {"type": "array", "items": self.item.schema(definitions)}
+        if self.min_items:
+            found["minItems"] = self.min_items
+        if self.max_items is not None:
+            found["maxItems"] = self.max_items
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Map(Shape):
+    key: _Text
+    item: Shape
+    words: str = "an object"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        if not isinstance(value, Mapping):
+            return _wrong_type(self, value, place, reading)
+        items = {}
+        for key, item in value.items():
+            inside = f"{place}/{pointer_token(key)}"
+            name = self.key.read(key, inside, reading)
+            try:
+                items[name] = self.item.read(item, inside, reading)
+            except Hole:
+                continue
+        return items
+
+    def hole(self) -> object:
+        return {}
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        return {
+            "type": "object",
+            "propertyNames": self.key.schema(definitions),
+            "additionalProperties": self.item.schema(definitions),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    name: str
+    attribute: str
+    shape: Shape
+    required: bool
+    default: JsonValue
+    since: int
+    description: str
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        since = f" From schema_version {self.since} on." if self.since > 1 else ""
+        default = {"default": self.default} if self.default is not None else {}
+        return {**self.shape.schema(definitions), "description": self.description + since, **default}
+
+
+@dataclass(frozen=True, slots=True)
+class _Record(Shape):
+    make: Callable[..., object]
+    name: str
+    description: str
+    members: Mapping[str, _Member]
+    words: str = "an object"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        if not isinstance(value, Mapping):
+            return _wrong_type(self, value, place, reading)
+        arguments: dict[str, object] = {}
+        usable = True
+        for key, item in value.items():
+            member = self.members.get(key)
+            if member is None:
+                self._unknown(key, place, reading)
+                continue
+            if reading.version is not None and member.since > reading.version:
+                _too_new(member, reading.version, f"{place}/{key}", reading)
+            try:
+                arguments[member.attribute] = member.shape.read(item, f"{place}/{key}", reading)
+            except Hole:
+                usable = usable and not member.required
+        for member in self.members.values():
+            if member.required and member.name not in value:
+                arguments[member.attribute] = _missing(member, place, reading)
+        if not usable:
+            raise Hole
+        made = self.make(**arguments)
+        reading.places[id(made)] = place
+        return made
+
+    def _unknown(self, key: str, place: str, reading: Reading) -> None:
+        reading.complete = False
+        otherwise = f"leave it out. Members here: {listed(self.members)}."
+        fix = reading.problems.meant(key, self.members, otherwise=otherwise)
+        told = f"There is no member {quoted(key)} here; {fix}"
+        reading.problems.error("unknown_member", f"{place}/{pointer_token(key)}", told)
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        if self.name not in definitions:
+            definitions[self.name] = {}
+            definitions[self.name] = {
+                "description": self.description,
+                "type": "object",
+                "properties": {member.name: member.schema(definitions) for member in self.members.values()},
+                "required": [member.name for member in self.members.values() if member.required],
+                "additionalProperties": False,
+            }
+        return {"$ref": f"#/$defs/{self.name}"}
+
+
+def _missing(member: _Member, place: str, reading: Reading) -> object:
+    reading.complete = False
+    told = f"Add {quoted(member.name)}, {member.shape.words}: {member.description}"
+    reading.problems.error("missing_member", place, told)
+    return member.shape.hole()
+
+
+def _too_new(member: _Member, version: int, place: str, reading: Reading) -> None:
+    told = (
+        f"{quoted(member.name)} came with schema_version {member.since}, and this document has {version}: "
+        f"raise schema_version, or leave it out."
+    )
+    reading.problems.error("member_of_later_version", place, told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Union(Shape):
+    word: _Word | None
+    records: tuple[_Record, ...]
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """Return what there is to choose from."""
+        objects = " or ".join(dict.fromkeys(f"an object with {quoted(_first(record).name)}" for record in self.records))
+        return f"{self.word.words} or {objects}" if self.word is not None else objects
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        if isinstance(value, str) and self.word is not None:
+            return self.word.read(value, place, reading)
+        if not isinstance(value, Mapping):
+            return _wrong_type(self, value, place, reading)
+        for record in self.records:
+            if _is_told_by(record, value):
+                return record.read(value, place, reading)
+        first = _first(self.records[0])
+        reading.complete = False
+        if isinstance(first.shape, _Word) and first.name in value:
+            words = tuple(word for record in self.records for word in _words_of(record))
+            _Word(words).read(value[first.name], f"{place}/{first.name}", reading)
+        else:
+            reading.problems.error("missing_member", place, f"Write {self.words} here.")
+        return self.hole()
+
+    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        shapes: list[Shape] = [*([self.word] if self.word is not None else []), *self.records]
+        return {"anyOf": [shape.schema(definitions) for shape in shapes]}
+
+
+def _first(record: _Record) -> _Member:
+    return next(iter(record.members.values()))
+
+
+def _words_of(record: _Record) -> tuple[str, ...]:
+    shape = _first(record).shape
+    return shape.allowed if isinstance(shape, _Word) else ()
+
+
+def _is_told_by(record: _Record, value: JsonObject) -> bool:
+    name, words = _first(record).name, _words_of(record)
+    found = value.get(name)
+    return isinstance(found, str) and found in words if words else name in value
+
+
+ANY: Final = Meta(title="any JSON")
+Json = Annotated[JsonValue, ANY]
+Members = Annotated[JsonObject, ANY]
+
+
+@cache
+def _shape(kind: object) -> Shape:
+    return _shape_of(kind, ())
+
+
+def _shape_of(kind: object, metas: tuple[Meta, ...]) -> Shape:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _shape_of(arguments[0], (*arguments[1:], *metas))
+    if isinstance(kind, NewType):
+        return _shape_of(kind.__supertype__, metas)
+    if ANY in metas:
+        return _AnyObject() if origin is Mapping else _Anything()
+    if origin is Literal:
+        return _Word(arguments)
+    if origin in {Union, UnionType}:
+        return _union(arguments, metas)
+    if origin is tuple:
+        return _Array(_shape_of(arguments[0], ()), _limit(metas, "min_length") or 0, _limit(metas, "max_length"))
+    if origin is Mapping:
+        key = _shape_of(arguments[0], ())
+        assert isinstance(key, _Text)
+        return _Map(key, _shape_of(arguments[1], ()))
+    if kind is str:
+        return _text(metas)
+    if kind is int:
+        lowest, highest = _limit(metas, "ge"), _limit(metas, "le")
+        assert lowest is not None
+        assert highest is not None
+        return _Integer(lowest, highest, _code(metas, "out_of_range"))
+    assert isinstance(kind, type)
+    return _record(kind)
+
+
+def _union(kinds: tuple[object, ...], metas: tuple[Meta, ...]) -> Shape:
+    if set(kinds) == set(get_args(Scalar)):
+        return _Scalar()
+    kinds = tuple(kind for kind in kinds if kind not in {NoneType, UnsetType})
+    if len(kinds) == 1:
+        return _shape_of(kinds[0], metas)
+    shapes = [_shape_of(kind, ()) for kind in kinds]
+    words = [shape for shape in shapes if isinstance(shape, _Word)]
+    return _Union(words[0] if words else None, tuple(shape for shape in shapes if isinstance(shape, _Record)))
+
+
+def _text(metas: tuple[Meta, ...]) -> _Text:
+    patterns = [re.compile(meta.pattern) for meta in metas if meta.pattern is not None]
+    return _Text(
+        pattern=patterns[0] if patterns else None,
+        min_length=_limit(metas, "min_length") or 0,
+        max_length=_limit(metas, "max_length"),
+        code=_code(metas, "wrong_form"),
+    )
+
+
+def _limit(metas: tuple[Meta, ...], name: str) -> int | None:
+    found: list[int] = [limit for meta in metas if (limit := getattr(meta, name)) is not None]
+    return found[0] if found else None
+
+
+def _code(metas: tuple[Meta, ...], default: str) -> str:
+    codes: list[str] = [meta.extra["code"] for meta in metas if meta.extra and "code" in meta.extra]
+    return codes[0] if codes else default
+
+
+@cache
+def _record(kind: type) -> _Record:
+    hints = get_type_hints(kind, include_extras=True)
+    members = [_member(hints[field.name], field) for field in msgspec.structs.fields(kind)]
+    description = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+    return _Record(kind, kind.__name__, description, {member.name: member for member in members})
+
+
+def _member(hint: object, of: msgspec.structs.FieldInfo) -> _Member:
+    metas = _metas(hint)
+    since = next((meta.extra["since"] for meta in metas if meta.extra and "since" in meta.extra), 1)
+    default = None if of.default in (NODEFAULT, UNSET) else of.default
+    return _Member(
+        name=of.encode_name,
+        attribute=of.name,
+        shape=_shape_of(hint, ()),
+        required=of.required,
+        default=msgspec.to_builtins(default),
+        since=since,
+        description=" ".join(meta.description for meta in metas if meta.description is not None),
+    )
+
+
+def _metas(hint: object) -> tuple[Meta, ...]:
+    """Return all that is said about a member, around its type, or around what is there if it may be absent."""
+    arguments = get_args(hint)
+    if get_origin(hint) is Annotated:
+        return (*arguments[1:], *_metas(arguments[0]))
+    if get_origin(hint) in {Union, UnionType}:
+        return tuple(meta for argument in arguments for meta in _metas(argument))
+    return ()
+
+
+def read(kind: object, value: JsonValue, reading: Reading) -> object | None:
+    """Decode `value` as a type, and note every difference; None if nothing of it can be used."""
+    try:
+        return _shape(kind).read(value, "", reading)
+    except Hole:
+        return None
+
+
+def json_schema(kind: object, *, identity: str, title: str) -> JsonObject:
+    """Return the JSON Schema (2020-12) of a type."""
+    definitions: dict[str, JsonValue] = {}
+    root = _shape(kind).schema(definitions)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": identity,
+        "title": title,
+        **root,
+        "$defs": dict(sorted(definitions.items())),
+    }
