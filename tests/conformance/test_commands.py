@@ -165,7 +165,7 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(tmp_path: Path, words: list
 
 
 UNKNOWN_OPERATION = (
-    '{"case_version":1,"target":{"name":"memory"},"in_own_process":false,"timeout_s":1,"seed":1,'
+    '{"case_version":1,"profile":"journal","target":{"name":"memory"},"in_own_process":false,"timeout_s":1,"seed":1,'
     '"plays":[{"number":1,"operations":[{"operation":"format the disk"}]}],"failure":"JRN-001"}'
 )
 

@@ -12,8 +12,10 @@ import pytest
 
 from perdure_conformance.harness.connection import FaultKind
 from perdure_conformance.harness.targets import CommandTarget
-from perdure_conformance.journal.profile import Judgement, Options, judge
+from perdure_conformance.journal.judge import judge
+from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.reports.report import build
+from perdure_conformance.suite import Judgement, Options
 
 ADAPTER = Path(__file__).with_name("hostile_adapter.py")
 TIMEOUT_S = 1.0
@@ -174,7 +176,7 @@ def running(mode: str) -> list[str]:
 
 def exit_code(judgement: Judgement, mode: str) -> int:
     target = CommandTarget((sys.executable, str(ADAPTER), mode))
-    report = build(judgement, target, depth="normal", seed=1, cases={})
+    report = build(JOURNAL, judgement, target, depth="normal", seed=1, cases={})
     assert "pass" not in report.verdicts.values() or judgement.fault is None
     return report.exit_code
 

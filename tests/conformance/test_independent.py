@@ -21,8 +21,10 @@ import pytest
 
 from perdure_conformance.harness.connection import FaultKind
 from perdure_conformance.harness.targets import CommandTarget
-from perdure_conformance.journal.profile import Judgement, Options, judge
+from perdure_conformance.journal.judge import judge
+from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.reports.report import build
+from perdure_conformance.suite import Judgement, Options
 from perdure_conformance.verdict import CONFORMANT
 
 ADAPTER = Path(__file__).with_name("independent_journals.py")
@@ -182,7 +184,7 @@ def test_what_is_good_passes(variant: str, judgements: dict[str, Future[Judgemen
     assert judgement.fault is None
     assert not judgement.findings
     target = CommandTarget((sys.executable, "-S", str(ADAPTER), variant))
-    report = build(judgement, target, depth="quick", seed=1, only=only(variant), cases={})
+    report = build(JOURNAL, judgement, target, depth="quick", seed=1, only=only(variant), cases={})
     assert report.exit_code == CONFORMANT
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from perdure_conformance.harness.targets import find_target
+from perdure_conformance.journal.claims import PREFIXES
 from perdure_conformance.journal.clauses import CLAUSES
+from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Play, Site, Tally
-from perdure_conformance.journal.profile import PREFIXES
 from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
+from perdure_conformance.profiles import PROFILES
 from perdure_conformance.requirements import requirements
 from perdure_conformance.tool.checks import CHECKS
 from perdure_conformance.tool.mutants import TOOL_MUTANTS
@@ -21,7 +22,8 @@ OF_THE_TOOL = {key for key in requirements() if key.startswith("TOL")}
 
 
 def test_every_requirement_belongs_to_somebody() -> None:
-    assert set(requirements()) == OF_JOURNALS | OF_THE_TOOL
+    of_profiles = {requirement.id for profile in PROFILES.values() for requirement in profile.requirements()}
+    assert set(requirements()) == of_profiles | OF_THE_TOOL
 
 
 def test_every_journal_requirement_has_a_clause_and_no_clause_is_stray() -> None:
@@ -59,7 +61,7 @@ WHEN_NOTHING_IS_UNCLAIMED = {"JRN-022"}
 
 @pytest.mark.parametrize("script", ALL_SCRIPTS, ids=lambda script: script.name)
 def test_each_script_reaches_what_it_says(script: Script) -> None:
-    in_process = find_target("sqlite")
+    in_process = JOURNALS.find("sqlite")
     site = Site(in_process.as_process() if script.alone else in_process, timeout_s=30)
     tally = Tally()
     try:

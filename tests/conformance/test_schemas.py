@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from perdure_conformance import data
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
 from perdure_conformance.harness.schemas import check_params, check_result, decode_reply
-from perdure_conformance.journal.cases import Case
+from perdure_conformance.profiles import ANY_CASE
 
 RUN = "018f3a5c-0000-7000-8000-000000000001"
 EVENT = "018f3a5c-0000-7000-8000-0000000000e1"
@@ -116,13 +116,13 @@ def test_params_without_a_member_would_never_be_sent(method: str) -> None:
 @pytest.mark.parametrize(("method", "result"), RESULTS)
 def test_example_results_are_accepted(method: str, result: dict[str, Any]) -> None:
     line = json.dumps({"jsonrpc": "2.0", "id": "h-1", "result": result}).encode()
-    assert decode_reply(line, "h-1", method) == result
+    assert decode_reply(line, "h-1", method, PARAMS[method]) == result
 
 
 @pytest.mark.parametrize(("method", "result"), NEAR_MISSES)
 def test_near_misses_are_refused_with_the_place(method: str, result: Any) -> None:
     with pytest.raises(AdapterFault) as fault:
-        check_result(method, result)
+        check_result(method, PARAMS[method], result)
     assert fault.value.kind == "wrong_reply"
     assert method in fault.value.sentence
 
@@ -151,13 +151,13 @@ def test_near_misses_are_refused_with_the_place(method: str, result: Any) -> Non
 )
 def test_lines_that_answer_nothing_are_told_apart(line: bytes, kind: str) -> None:
     with pytest.raises(AdapterFault) as fault:
-        decode_reply(line, "h-2", "shutdown")
+        decode_reply(line, "h-2", "shutdown", {})
     assert fault.value.kind == kind
 
 
 def test_method_not_found_means_unsupported() -> None:
     with pytest.raises(Unsupported):
-        decode_reply(b'{"jsonrpc":"2.0","id":"h-1","error":{"code":-32601,"message":"?"}}', "h-1", "acquire")
+        decode_reply(b'{"jsonrpc":"2.0","id":"h-1","error":{"code":-32601,"message":"?"}}', "h-1", "acquire", {})
 
 
 def test_the_exchange_in_the_specification_is_one() -> None:
@@ -169,9 +169,9 @@ def test_the_exchange_in_the_specification_is_one() -> None:
         line = json.dumps(reply).encode()
         if "error" in reply:
             with pytest.raises(Unsupported):
-                decode_reply(line, request["id"], request["method"])
+                decode_reply(line, request["id"], request["method"], request["params"])
         else:
-            assert decode_reply(line, request["id"], request["method"]) == reply["result"]
+            assert decode_reply(line, request["id"], request["method"], request["params"]) == reply["result"]
     assert len(messages) == 8
 
 
@@ -186,7 +186,7 @@ def test_patterns_do_not_match_before_a_line_end() -> None:
 
 
 def test_the_schema_of_a_case_is_that_of_the_code() -> None:
-    schema = msgspec.json.schema(Case, schema_hook=lambda _: {"description": "A JSON value, for people."})
+    schema = msgspec.json.schema(ANY_CASE, schema_hook=lambda _: {"description": "A JSON value, for people."})
     generated = json.loads(json.dumps(schema))
     kept = json.loads((data.schemas() / "case-1.json").read_text("utf-8"))
     assert {key: value for key, value in kept.items() if key not in {"$schema", "$id", "title"}} == generated

@@ -8,9 +8,11 @@ import pytest
 from tests.conformance.helpers import perdure
 
 from perdure.journal.memory import MemoryJournal
+from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.journal.mutants import DropsNul
-from perdure_conformance.journal.registry import Mutant
-from perdure_conformance.journal.selftest import check_good, kill
+from perdure_conformance.journal.profile import JOURNAL
+from perdure_conformance.registry import Mutant, Twin
+from perdure_conformance.selftest import check_good, kill
 from perdure_conformance.tool.checks import Tool
 from perdure_conformance.tool.mutants import ToolMutant
 from perdure_conformance.tool.selftest import kill as kill_tool
@@ -23,20 +25,20 @@ def test_every_mutant_is_found_by_name_and_every_good_one_passes(tmp_path: Path,
 
 
 def test_a_mutant_without_a_fault_survives() -> None:
-    faultless = Mutant(MemoryJournal, "MemoryJournal", breaks="JRN-005", overlaps=(), report="", fault="none")
-    assert "survives" in kill(faultless, seed=1).problems[0]
+    faultless = Mutant(JOURNALS.of(MemoryJournal), "MemoryJournal", "JRN-005", overlaps=(), report="", fault="none")
+    assert "survives" in kill(JOURNAL, faultless, seed=1).problems[0]
 
 
 def test_a_mutant_that_breaks_something_else_is_killed_by_accident() -> None:
-    misnamed = Mutant(DropsNul, "DropsNul", breaks="JRN-005", overlaps=(), report="", fault="drops NUL")
-    problems = kill(misnamed, seed=1).problems
+    misnamed = Mutant(JOURNALS.of(DropsNul), "DropsNul", "JRN-005", overlaps=(), report="", fault="drops NUL")
+    problems = kill(JOURNAL, misnamed, seed=1).problems
     assert "JRN-002 was" in problems[0]
     assert problems[1] == "also breaks JRN-002, which it does not name"
 
 
 def test_a_twin_with_a_fault_is_accused() -> None:
-    good = Mutant(DropsNul, "DropsNul", breaks="JRN-002", overlaps=(), report="", fault="")
-    problems = check_good("DropsNul", "", good.target, (1,), "quick").problems
+    good = Twin(JOURNALS.of(DropsNul), "DropsNul", oddity="")
+    problems = check_good(JOURNAL, good, (1,), "quick").problems
     assert problems == ("seed 1: is accused of JRN-002",)
 
 

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.progress import TaskID
@@ -20,11 +20,10 @@ from perdure_conformance.cli.common import (
     target_or_exit,
     wrong_usage,
 )
-from perdure_conformance.harness.factories import BUILT_IN
-from perdure_conformance.journal.profile import PREFIXES, Finding, Judgement, Options, judge
+from perdure_conformance.profiles import PROFILES
 from perdure_conformance.reports import failure, report, terminal
 from perdure_conformance.reports.inert import inert
-from perdure_conformance.requirements import requirements
+from perdure_conformance.suite import Finding, Judgement, Options, Profile
 from perdure_conformance.verdict import Depth
 
 EPILOG = """\b
@@ -36,12 +35,15 @@ Examples:
   perdure check journal --command "./adapter" --only JRN-008 --only JRN-009
 """
 
+_BUILT_IN: Final = "; ".join(", ".join(profile.subjects.built_in) for profile in PROFILES.values())
+_DEFAULTS: Final = "Default: " + ", ".join(profile.subjects.default for profile in PROFILES.values())
+
 
 def check(  # noqa: PLR0913, PLR0917 - the options of a command
-    profile: Annotated[str, typer.Argument(help="What to judge it as. So far: journal.")] = "journal",
+    profile: Annotated[str, typer.Argument(help=f"What to judge it as: {', '.join(PROFILES)}.")] = next(iter(PROFILES)),
     target: Annotated[
         str | None,
-        typer.Argument(help="A built-in name (memory, sqlite) or a Python factory as module:factory. Default: sqlite."),
+        typer.Argument(help=f"A built-in name ({_BUILT_IN}) or a Python factory as module:factory. {_DEFAULTS}."),
     ] = None,
     command: Annotated[
         str | None, typer.Option(help="A program that speaks the protocol, in place of TARGET; run without a shell.")
@@ -63,11 +65,9 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
 
     Exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 no verdict.
     """
-    if profile != "journal":
-        meant = f" Did you mean `perdure check journal {profile}`?" if ":" in profile or profile in BUILT_IN else ""
-        wrong_usage(f"There is no profile {profile!r}; the one there is: journal.{meant}")
-    selected = _selected(only or [])
-    implementation = target_or_exit(target, command)
+    judged_as = _profile(profile)
+    selected = _selected(judged_as, only or [])
+    implementation = target_or_exit(judged_as.subjects, target, command)
     _prepare(report_dir)
     with progress_bar() as bar:
         tasks: dict[str, TaskID] = {}
@@ -78,10 +78,11 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
             bar.update(tasks[label], completed=done)
 
         options = Options(depth, seed, timeout_s=timeout, only=selected)
-        with contextlib.redirect_stdout(sys.stderr):  # What a journal prints must not mix with the report.
-            judgement = judge(implementation, options, tell)
+        with contextlib.redirect_stdout(sys.stderr):  # What it prints must not mix with the report.
+            judgement = judged_as.judge(implementation, options, tell)
     folders = {name: _write(report_dir, finding) for name, finding in judgement.findings.items()}
     built = report.build(
+        judged_as,
         judgement,
         implementation,
         depth=depth,
@@ -118,11 +119,22 @@ def _show(built: report.Report, judgement: Judgement, folders: dict[str, Path], 
     console().print(f"Report: {report_dir / 'report.json'}", soft_wrap=True, markup=False)
 
 
-def _selected(only: list[str]) -> frozenset[str]:
+def _profile(name: str) -> Profile:
+    if name not in PROFILES:
+        owners = (profile.name for profile in PROFILES.values() if ":" in name or name in profile.subjects.built_in)
+        owner = next(owners, None)
+        meant = f" Did you mean `perdure check {owner} {name}`?" if owner else ""
+        wrong_usage(f"There is no profile {name!r}. What there is: {', '.join(PROFILES)}.{meant}")
+    return PROFILES[name]
+
+
+def _selected(profile: Profile, only: list[str]) -> frozenset[str]:
+    known = {requirement.id for requirement in profile.requirements()}
     only = [identity.strip().upper() for words in only for identity in words.split(",")]
     for identity in only:
-        if identity not in requirements() or not identity.startswith(PREFIXES):
-            wrong_usage(f"There is no requirement {identity} of a journal. `perdure explain` lists those there are.")
+        if identity not in known:
+            noun = profile.subjects.noun
+            wrong_usage(f"There is no requirement {identity} of a {noun}. `perdure explain` lists those there are.")
     return frozenset(only)
 
 

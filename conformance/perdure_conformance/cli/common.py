@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from perdure_conformance.harness.factories import TargetError
-from perdure_conformance.harness.targets import Target, find_target
+from perdure_conformance.harness.targets import Subjects, Target
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import USAGE
 
@@ -70,7 +70,7 @@ def print_json(document: object) -> None:
         sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=True) + "\n")
 
 
-def target_or_exit(name: str | None, command: str | None) -> Target:
+def target_or_exit(subjects: Subjects, name: str | None, command: str | None) -> Target:
     """Find the target; exit with 2 if there is none."""
     if name is not None and command is not None:
         wrong_usage("Give a target or --command, not both.")
@@ -82,6 +82,6 @@ def target_or_exit(name: str | None, command: str | None) -> Target:
         wrong_usage('--command is empty. Give a program, as in --command "node adapter.mjs".')
     sys.path.insert(0, "")
     try:
-        return find_target(name, words)
+        return subjects.find(name, words)
     except TargetError as error:
         wrong_usage(str(error))

@@ -10,10 +10,11 @@ import typer
 
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
 from perdure_conformance.harness.factories import TargetError
-from perdure_conformance.journal.cases import Case, Replay, replay, target_of
+from perdure_conformance.profiles import profile_of
 from perdure_conformance.reports import failure
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
+from perdure_conformance.suite import Case, Replay
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 EPILOG = """\b
@@ -35,10 +36,11 @@ def rerun(
     try:
         case = failure.read(folder)
         sys.path.insert(0, "")
-        target = target_of(case)
+        profile = profile_of(case)
+        target = profile.target_of(case)
     except (failure.CaseError, TargetError) as error:
         wrong_usage(str(error))
-    again = replay(case, target)
+    again = profile.replay(case, target)
     if as_json:
         print_json(
             {
@@ -65,7 +67,7 @@ def _show(case: Case, again: Replay) -> None:
     out = console()
     requirement = requirements().get(case.failure)
     told = requirement.sentence if requirement is not None else failure.meaning_of_fault(case.failure)
-    lines = [f"{case.failure}  {told}", "", *failure.numbered(case.plays[-1].operations, again.answers), ""]
+    lines = [f"{case.failure}  {told}", "", *case.in_words(again.answers, whole=False), ""]
     if again.failure is None and again.finished:
         lines.append("It does not fail any more.")
     elif again.failure is None:

@@ -15,13 +15,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from perdure_conformance import selftest as suite
 from perdure_conformance.cli.common import console, print_json, progress_bar, wrong_usage
 from perdure_conformance.interrupts import interrupt_on_signals
-from perdure_conformance.journal import selftest as journal
+from perdure_conformance.profiles import PROFILES
+from perdure_conformance.suite import Profile
 from perdure_conformance.tool import selftest as tool
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
 
-PROFILES: Final = ("journal", "tool")
+_ALL: Final = (*PROFILES, "tool")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -35,7 +37,7 @@ Examples:
 
 
 def selftest(
-    profiles: Annotated[list[str] | None, typer.Argument(help="journal, tool; all by default.")] = None,
+    profiles: Annotated[list[str] | None, typer.Argument(help=f"{', '.join(_ALL)}; all by default.")] = None,
     full: Annotated[  # noqa: FBT002
         bool,
         typer.Option("--full", help="20 seeds at depth normal for what must pass, and what the machine finds alone."),
@@ -44,19 +46,20 @@ def selftest(
     jobs: Annotated[int, typer.Option(min=1, help="How many mutants are judged at once.")] = os.cpu_count() or 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
-    """Judge the suite itself: each mutant must be found by name, each good journal must pass.
+    """Judge the suite itself: each mutant must be found by name, all that is good must pass.
 
-    Exit codes: 0 all is well, 1 a mutant survives, is killed by accident, or a good journal is accused; 2 wrong usage.
+    Exit codes: 0 all is well, 1 a mutant survives, is killed by accident, or something good is accused; 2 wrong usage.
     """
-    chosen = profiles or list(PROFILES)
-    for profile in chosen:
-        if profile not in PROFILES:
-            wrong_usage(f"There is no profile {profile!r} to test. There are: {', '.join(PROFILES)}.")
+    chosen = profiles or list(_ALL)
+    for name in chosen:
+        if name not in _ALL:
+            wrong_usage(f"There is no profile {name!r} to test. There are: {', '.join(_ALL)}.")
     out = Console(stderr=True, quiet=True) if as_json else console()
     document: dict[str, object] = {}
     problems: list[str] = []
-    if "journal" in chosen:
-        document["journal"] = _journal(out, problems, seed=seed, jobs=jobs, full=full)
+    for name, profile in PROFILES.items():
+        if name in chosen:
+            document[name] = _profile(profile, out, problems, seed=seed, jobs=jobs, full=full)
     if "tool" in chosen:
         document["tool"] = _tool(out, problems)
     document["problems"] = problems
@@ -68,50 +71,53 @@ def selftest(
     sys.exit(NOT_CONFORMANT if problems else CONFORMANT)
 
 
-def _journal(out: Console, problems: list[str], *, seed: int, jobs: int, full: bool) -> dict[str, object]:
-    kills = _each("mutants", _kill, [(name, seed, full) for name in journal.MUTANTS], jobs)
+def _profile(
+    profile: Profile, out: Console, problems: list[str], *, seed: int, jobs: int, full: bool
+) -> dict[str, object]:
+    kills = _each("mutants", _kill, [(profile.name, name, seed, full) for name in profile.mutants], jobs)
     seeds = tuple(range(seed, seed + (20 if full else 2)))
     depth: Depth = "normal" if full else "quick"
-    goods = _each("good journals", _good, [(name, seeds, depth) for name, _, _ in journal.good_journals()], jobs)
+    label = f"good {profile.subjects.noun}s"
+    goods = _each(label, _good, [(profile.name, name, seeds, depth) for name in suite.good_ones(profile)], jobs)
     problems += [f"{kill.mutant.name} {problem}" for kill in kills for problem in kill.problems]
     problems += [f"{good.name} {problem}" for good in goods for problem in good.problems]
-    problems += [f"{requirement} has no mutant" for requirement in journal.unproven()]
-    median = journal.median_operations(kills)
-    if median > journal.MAX_MEDIAN_OPERATIONS:
-        problems.append(f"the median case has {median} operations, more than {journal.MAX_MEDIAN_OPERATIONS}")
-    _print_kills(out, kills)
-    _print_goods(out, goods, seeds, depth)
-    largest = max(kill.operations for kill in kills)
-    out.print(f"{len(kills)} mutants; shrunk cases: median {median:g} operations, largest {largest}.")
+    problems += [f"{requirement} has no mutant" for requirement in suite.unproven(profile)]
+    median, sizes = suite.median_size(kills), profile.sizes
+    if median > sizes.median:
+        problems.append(f"the median case has {median} {sizes.unit}, more than {sizes.median}")
+    _print_kills(out, kills, sizes.unit)
+    _print_goods(out, goods, seeds, depth, profile.subjects.noun)
+    largest = max((kill.size for kill in kills), default=0)
+    out.print(f"{len(kills)} mutants; shrunk cases: median {median:g} {sizes.unit}, largest {largest}.")
     return {
-        "mutants": [journal.as_document(kill) for kill in kills],
+        "mutants": [suite.as_document(kill) for kill in kills],
         "good": [{"name": good.name, "seconds": round(good.seconds, 3), "problems": good.problems} for good in goods],
         "median_operations": median,
         "largest_operations": largest,
     }
 
 
-def _print_kills(out: Console, kills: list[journal.Kill]) -> None:
+def _print_kills(out: Console, kills: list[suite.Kill], unit: str) -> None:
     table = Table(title="Kill matrix", title_justify="left", box=None, pad_edge=False, header_style="dim")
-    for heading in ("requirement", "mutant", "killed", "ms", "operations", "found by", "also breaks"):
-        table.add_column(heading, justify="right" if heading in {"ms", "operations"} else "left")
+    for heading in ("requirement", "mutant", "killed", "ms", unit, "found by", "also breaks"):
+        table.add_column(heading, justify="right" if heading in {"ms", unit} else "left")
     for kill in sorted(kills, key=lambda kill: (kill.mutant.breaks, kill.mutant.name)):
         table.add_row(
             kill.mutant.breaks,
             kill.mutant.name,
             "[green]yes[/]" if not kill.problems else "[bold red]no[/]",
             f"{kill.seconds * 1000:.0f}",
-            str(kill.operations),
+            str(kill.size),
             escape(kill.found_by) + {True: " (and the machine alone)", False: "", None: ""}[kill.by_machine],
             " ".join(kill.mutant.overlaps),
         )
     out.print(table)
 
 
-def _print_goods(out: Console, goods: list[journal.Pass], seeds: tuple[int, ...], depth: Depth) -> None:
-    title = f"Good journals, {len(seeds)} seeds, depth {depth}"
+def _print_goods(out: Console, goods: list[suite.Pass], seeds: tuple[int, ...], depth: Depth, noun: str) -> None:
+    title = f"Good {noun}s, {len(seeds)} seeds, depth {depth}"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
-    for heading in ("journal", "passes", "s", "oddity"):
+    for heading in (noun, "passes", "s", "oddity"):
         table.add_column(heading, justify="right" if heading == "s" else "left")
     for good in goods:
         passes = "[green]yes[/]" if not good.problems else "[bold red]no[/]"
@@ -157,12 +163,13 @@ def _worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             raise
 
 
-def _kill(item: tuple[str, int, bool]) -> journal.Kill:
-    name, seed, full = item
-    return journal.kill(journal.MUTANTS[name], seed, full=full)
+def _kill(item: tuple[str, str, int, bool]) -> suite.Kill:
+    name, mutant, seed, full = item
+    profile = PROFILES[name]
+    return suite.kill(profile, profile.mutants[mutant], seed, full=full)
 
 
-def _good(item: tuple[str, tuple[int, ...], Depth]) -> journal.Pass:
-    wanted, seeds, depth = item
-    name, oddity, target = next(good for good in journal.good_journals() if good[0] == wanted)
-    return journal.check_good(name, oddity, target, seeds, depth)
+def _good(item: tuple[str, str, tuple[int, ...], Depth]) -> suite.Pass:
+    name, good, seeds, depth = item
+    profile = PROFILES[name]
+    return suite.check_good(profile, suite.good_ones(profile)[good], seeds, depth)

@@ -1,4 +1,4 @@
-"""A connection to a Python journal in this process, on a thread of its own, so that a call can time out.
+"""A connection to a Python object in this process, on a thread of its own, so that a call can time out.
 
 A thread that does not come back is left behind: Python cannot end it. It is a daemon, and holds nothing up.
 """
@@ -13,29 +13,28 @@ from collections.abc import Callable
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
 from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, Silence, Unsupported
-from perdure_conformance.harness.dispatch import Dispatcher
-from perdure_conformance.harness.factories import JournalFactory
+from perdure_conformance.harness.dispatch import Served
 from perdure_conformance.harness.transcript import Transcript
 
 _Outcome = tuple[JsonValue, BaseException | None]
 
 
 class LocalConnection:
-    """One open Python journal."""
+    """One open Python object."""
 
-    def __init__(self, factory: JournalFactory, timeout_s: float, transcript: Transcript) -> None:
-        self._dispatcher = Dispatcher(factory)
+    def __init__(self, served: Served, timeout_s: float, transcript: Transcript) -> None:
+        self._served = served
         self._timeout_s = timeout_s
         self._transcript = transcript
         self._calls: queue.SimpleQueue[Callable[[], JsonValue] | None] = queue.SimpleQueue()
         self._outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
-        threading.Thread(target=self._work, daemon=True, name="perdure-journal").start()
+        threading.Thread(target=self._work, daemon=True, name="perdure-target").start()
 
     def call(self, method: str, params: JsonObject) -> JsonObject:
         """Make one call and hold its result against the very schemas of the wire."""
         schemas.check_params(method, params)
         self._transcript.sent(messages.encode_line({"method": method, "params": params}))
-        self._calls.put(lambda: self._dispatcher.dispatch(method, params))
+        self._calls.put(lambda: self._served.dispatch(method, params))
         try:
             result, error = self._outcomes.get(timeout=self._timeout_s)
         except queue.Empty:
@@ -44,10 +43,10 @@ class LocalConnection:
             raise error
         if error is not None:
             raise _raised(method, error)
-        return schemas.check_result(method, self._as_if_sent(method, result))
+        return schemas.check_result(method, params, self._as_if_sent(method, result))
 
     def close(self) -> None:
-        """Close the journal and end the thread."""
+        """Close the object and end the thread."""
         try:
             self.call("shutdown", {})
         except Silence as error:
@@ -77,7 +76,7 @@ class LocalConnection:
         while (call := self._calls.get()) is not None:
             try:
                 self._outcomes.put((call(), None))
-            except BaseException as error:  # noqa: BLE001 - whatever the journal raises is its fault, told as such
+            except BaseException as error:  # noqa: BLE001 - whatever the object raises is its fault, told as such
                 self._outcomes.put((None, error))
 
 

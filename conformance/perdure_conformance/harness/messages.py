@@ -6,31 +6,19 @@ Source: `docs/spec/protocol.md`.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
-from perdure.journal.contract import FLOOR, Limits
 from perdure.kernel.values import JsonObject, JsonValue
 
 PROTOCOL = 1
 METHOD_NOT_FOUND = -32601
 BYTES_BEFORE_INITIALIZE = 64 * 1024
 
-HARNESS_LIMITS = FLOOR
-"""What the harness sends at most, and therefore all that it has to receive."""
 
-
-def limits_in_force(declared: Limits) -> Limits:
-    """Return the smaller of what the implementation declares and what the harness sends."""
-    return Limits(
-        max_batch_records=min(declared.max_batch_records, HARNESS_LIMITS.max_batch_records),
-        max_batch_bytes=min(declared.max_batch_bytes, HARNESS_LIMITS.max_batch_bytes),
-        max_snapshot_bytes=min(declared.max_snapshot_bytes, HARNESS_LIMITS.max_snapshot_bytes),
-    )
-
-
-def line_limit_bytes(declared: Limits) -> int:
-    """Return the longest line allowed once the implementation has declared its limits."""
-    limits = limits_in_force(declared)
-    return 2 * max(limits.max_batch_bytes, limits.max_snapshot_bytes) + 64 * 1024
+def line_limit_bytes(ours: Mapping[str, int], theirs: Mapping[str, int]) -> int:
+    """Return the longest line allowed once both sides have named their limits: the smaller of each is in force."""
+    in_force = [min(ours[name], theirs[name]) for name in ours if name.endswith("_bytes")]
+    return 2 * max(in_force) + 64 * 1024
 
 
 def encode_request(request_id: str, method: str, params: JsonObject) -> bytes:

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import msgspec
 
-from perdure.journal.contract import Limits
 from perdure.kernel.values import JsonObject
 from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, FaultKind, Silence
@@ -76,11 +75,11 @@ class ProcessConnection:
         line = self._exchange(request, method)
         self._transcript.received(line)
         try:
-            result = schemas.decode_reply(line, request_id, method)
+            result = schemas.decode_reply(line, request_id, method, params)
         except AdapterFault as fault:
             raise self._fault(fault.kind, fault.sentence) from fault
         if method == "initialize":
-            self._line_limit_bytes = messages.line_limit_bytes(msgspec.convert(result["limits"], Limits))
+            self._line_limit_bytes = messages.line_limit_bytes(_limits(params), _limits(result))
         return result
 
     def close(self) -> None:
@@ -238,6 +237,10 @@ class ProcessConnection:
     def _fault(self, kind: FaultKind, sentence: str) -> AdapterFault:
         self.kill()
         return AdapterFault(kind, sentence, self.stderr())
+
+
+def _limits(message: JsonObject) -> dict[str, int]:
+    return msgspec.convert(message["limits"], dict[str, int])
 
 
 def _kill_marked(marker: str) -> None:

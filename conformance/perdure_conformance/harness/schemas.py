@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
@@ -15,12 +15,13 @@ from referencing import Registry, Resource
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
 from perdure_conformance import data
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
-from perdure_conformance.harness.messages import HARNESS_LIMITS, METHOD_NOT_FOUND, PROTOCOL, quote
+from perdure_conformance.harness.messages import METHOD_NOT_FOUND, PROTOCOL, quote
 
 _Schema = bool | Mapping[str, Any]
 
 _ERRORS_COMPARED = 16
-_ITEMS_ALLOWED = 2 * HARNESS_LIMITS.max_batch_records
+_ITEMS_ALLOWED = 2_000
+"""Twice as many as any profile asks for in one list."""
 
 _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to standard error."
 
@@ -28,11 +29,11 @@ _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to s
 def check_params(method: str, params: JsonObject) -> None:
     """Hold what the harness sends against its own schema; a difference is a fault of the suite."""
     request: JsonObject = {"jsonrpc": "2.0", "id": "h-1", "method": method, "params": params}
-    problem = _first_problem("request", request) or _first_problem(f"{method}#/$defs/params", params)
+    problem = _first_problem("request", request) or _first_problem(_form(method, "params", params), params)
     assert problem is None, f"the suite would send a bad {method}: {problem}"
 
 
-def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:
+def decode_reply(line: bytes, request_id: str, method: str, params: JsonObject) -> JsonObject:
     """Return the result that `line` holds for the request.
 
     Raises `Unsupported` for "method not found", `AdapterFault` for all that the protocol does not allow.
@@ -53,18 +54,24 @@ def decode_reply(line: bytes, request_id: str, method: str) -> JsonObject:
         raise _wrong_id(method, str(message["id"]), request_id)
     if "error" in message:
         raise _error(method, message["error"])
-    return check_result(method, message["result"])
+    return check_result(method, params, message["result"])
 
 
-def check_result(method: str, result: JsonValue) -> JsonObject:
-    """Return `result` if it is what `method` may answer. Raises `AdapterFault` otherwise."""
-    problem = _too_long(result) or _first_problem(f"{method}#/$defs/result", result)
+def check_result(method: str, params: JsonObject, result: JsonValue) -> JsonObject:
+    """Return `result` if it is what `method` may answer to these params. Raises `AdapterFault` otherwise."""
+    problem = _too_long(result) or _first_problem(_form(method, "result", params), result)
     if problem is not None and isinstance(result, dict) and result.get("refused") in _refusals():
         problem = _first_problem(f"common#/$defs/{result['refused']}", result) or f"{method} is not refused so"
     if problem is not None or not isinstance(result, dict):
         schema = f"schemas/protocol-{PROTOCOL}/{method}.json"
         raise AdapterFault("wrong_reply", f"The result of {method} is not what {schema} says: {problem}.")
     return result
+
+
+def _form(method: str, side: Literal["params", "result"], params: JsonObject) -> str:
+    """Return the schema of one side of a method: each profile has its own of `initialize`."""
+    of_profile = f"{params['profile']}_" if method == "initialize" and "profile" in params else ""
+    return f"{method}#/$defs/{of_profile}{side}"
 
 
 def _too_long(result: JsonValue) -> str | None:

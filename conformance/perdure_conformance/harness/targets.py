@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from perdure_conformance.harness.connection import Connection
-from perdure_conformance.harness.factories import BUILT_IN, JournalFactory, import_factory
+from perdure_conformance.harness.dispatch import Served
+from perdure_conformance.harness.factories import TargetError, import_object
 from perdure_conformance.harness.local import LocalConnection
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.transcript import Transcript
@@ -67,9 +68,10 @@ class PythonTarget:
     """A Python factory, opened in this process."""
 
     name: str
-    factory: JournalFactory
+    factory: Callable[..., object]
     path: str
     """`module:factory`, to be imported by another process."""
+    dispatcher: type[Served]
 
     @property
     def is_process(self) -> bool:
@@ -78,21 +80,62 @@ class PythonTarget:
 
     def open(self, timeout_s: float, transcript: Transcript) -> Connection:
         """Make a connection whose `initialize` calls the factory."""
-        return LocalConnection(self.factory, timeout_s, transcript)
+        return LocalConnection(self.dispatcher(self.factory), timeout_s, transcript)
 
     def as_process(self) -> Target:
         """Return the same factory, served by a Python of its own."""
-        return CommandTarget((sys.executable, "-m", "perdure_conformance.harness.serve", self.path), name=self.name)
+        serve = (sys.executable, "-m", "perdure_conformance.harness.serve")
+        return CommandTarget((*serve, _path(self.dispatcher), self.path), name=self.name)
 
     def words(self) -> dict[str, str | list[str]]:
         """Return the name."""
         return {"name": self.name}
 
 
-def find_target(name: str | None, command: Sequence[str] = ()) -> Target:
-    """Return the target that the words name. Raises `TargetError`."""
-    if command:
-        return CommandTarget(tuple(command))
-    name = name or "sqlite"
-    path = BUILT_IN.get(name, name)
-    return PythonTarget(name, import_factory(path), path)
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """An implementation that perdure brings along."""
+
+    path: str
+    """As `module:factory`."""
+    words: str
+    """What it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subjects:
+    """What can be judged as one profile, by name, and how a Python object of this kind is spoken to."""
+
+    noun: str
+    """What one of them is called; with an s, several."""
+    factory: str
+    """What a factory takes and returns, in words."""
+    built_in: Mapping[str, BuiltIn]
+    default: str
+    """The built-in one that is judged if none is named."""
+    dispatcher: type[Served]
+    """Importable by its name, so that another process can serve the same object."""
+
+    def find(self, name: str | None, command: Sequence[str] = ()) -> Target:
+        """Return the target that the words name. Raises `TargetError`."""
+        if command:
+            return CommandTarget(tuple(command))
+        name = name or self.default
+        path = self.built_in[name].path if name in self.built_in else name
+        if not all(path.partition(":")):
+            raise TargetError(
+                f"There is no {self.noun} called {path!r}. Give one of {', '.join(sorted(self.built_in))}, "
+                'a factory as module:factory, or --command "…".'
+            )
+        factory = import_object(path)
+        if not callable(factory):
+            raise TargetError(f"{path} is not callable; a factory {self.factory}.")
+        return PythonTarget(name, factory, path, self.dispatcher)
+
+    def of(self, factory: type) -> Target:
+        """Return a class, whose constructor is the factory, as a target."""
+        return PythonTarget(_path(factory), factory, _path(factory), self.dispatcher)
+
+
+def _path(of: type[Any]) -> str:
+    return f"{of.__module__}:{of.__name__}"

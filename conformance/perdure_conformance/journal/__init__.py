@@ -1,18 +1,20 @@
 """The profile `journal`: what is sent, how it is judged, where the sequences of operations come from.
 
 operations  the operations as data: what a case is made of
+dispatch    what can be judged as a journal, and from messages to a Python journal
 client      the contract over a connection
 world       what must be true of the journal after the operations so far
 clauses     the requirements, each as a guard and a property of one step
 play        plays operations against a target, and judges each answer
 scripts     one short sequence for each rule, with its accepted twin
 machine     the stateful machine: sequences nobody thought of
-    cases       a failing play as data: played again, and made smaller
+cases       a failing play as data: played again, and the ways to make it smaller
 describe    operations in words
-rules       what the tool itself decides, in one value
-profile     all of it, as one judgement
-registry    how broken and odd journals are registered
+claims      what is claimed, what that brings, and the words for it
+rules       what the tool itself decides about a journal, in one value
+judge       all of it, as one judgement
+registry    where broken and odd journals are registered
 mutants     broken journals, which must be found
 twins       odd journals, which must pass
-selftest    the kill matrix
+profile     the profile, as one value
 """

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, TypedDict
 
 import msgspec
 from msgspec import Meta
 
 from perdure_conformance.harness.connection import AdapterFault
-from perdure_conformance.harness.factories import TargetError
-from perdure_conformance.harness.targets import Target, find_target
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.journal.describe import numbered
 from perdure_conformance.journal.operations import Append, Identities, Load, Operation
 from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
 from perdure_conformance.journal.rules import RULES, Rules
+from perdure_conformance.shrinking import chunks, fewest, smallest, within
+from perdure_conformance.suite import Case, Replay
+
+_MAX_RECORDS, _MAX_BODY_BYTES = 20_000, 64 * 2**20
 
 
 class PlayOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,60 +31,42 @@ class PlayOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     operations: tuple[Operation, ...]
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
     """All that is needed to fail again. The last play fails; those before it make the state that it needs."""
 
-    case_version: Literal[1] = 1
-    profile: Literal["journal"] = "journal"
-    target: dict[str, str | list[str]]
-    """`{"name": …}` or `{"command": […]}`."""
-    in_own_process: bool
-    timeout_s: Annotated[float, Meta(gt=0, le=3600)]
-    seed: Annotated[int, Meta(ge=0, le=2**53 - 1)]
     plays: Annotated[tuple[PlayOf, ...], Meta(min_length=1)]
-    off: tuple[str, ...] = ()
-    """Requirements that were switched off: known to be broken too, and not asked about."""
-    failure: str
-    """The requirement that is broken, or `fault:KIND` for a fault of the adapter."""
-    expected: object = None
-    """A JSON value, for people: what was expected at the first difference."""
-    actual: object = None
-    """A JSON value, for people: what came instead."""
 
     @property
     def size(self) -> int:
         """How many operations it has."""
         return sum(len(play.operations) for play in self.plays)
 
+    @property
+    def needs_prior_state(self) -> bool:
+        """Whether it fails only after other plays."""
+        return len(self.plays) > 1
 
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """What came of playing a case."""
+    @property
+    def is_plausible(self) -> bool:
+        """Whether it has no more records, and no longer ones, than checks send."""
+        records = [
+            record
+            for play in self.plays
+            for operation in play.operations
+            if isinstance(operation, Append)
+            for record in operation.records
+        ]
+        return len(records) <= _MAX_RECORDS and sum(record.body_bytes for record in records) <= _MAX_BODY_BYTES
 
-    failure: str | None
-    """As in the case; None if nothing failed."""
-    expected: object
-    actual: object
-    answers: tuple[str, ...]
-    """What came in answer to each operation of the last play, in a word."""
-    finished: bool
-    """Whether every operation of the last play was done and judged, the failing one included."""
-    transcript: str
-    stderr: str
-
-
-_OPERATIONS_OF_AN_ATTEMPT = 100
-"""An attempt at a case that is longer than this counts as several."""
-
-
-def target_of(case: Case) -> Target:
-    """Find the case's target again. Raises `TargetError`."""
-    if not case.target.keys() & {"name", "command"}:
-        raise TargetError("The case names no target: neither a name nor a command.")
-    command = case.target.get("command")
-    name = case.target.get("name")
-    target = find_target(str(name) if name is not None else None, command if isinstance(command, list) else ())
-    return target.as_process() if case.in_own_process else target
+    def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
+        """Return the operations in words, each of the last play with its answer as far as there was one."""
+        *before, last = self.plays
+        if not whole:
+            return numbered(last.operations, answers)
+        lines = [line for play in before for line in ("before, on runs of its own:", *numbered(play.operations, ()))]
+        lines += ["and then, on other runs:"] if before else []
+        lines += numbered(last.operations, answers)
+        return lines if self.size else [*lines, "  (it failed before the first operation)"]
 
 
 def failure_of(stop: Violation | AdapterFault) -> str:
@@ -103,7 +88,7 @@ def difference(stop: Violation | AdapterFault) -> Difference:
     return Difference(expected=None, actual=stop.sentence)
 
 
-def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
+def replay(case: JournalCase, target: Target, rules: Rules = RULES) -> Replay:
     """Play a case on fresh state."""
     site = Site(target, case.timeout_s)
     stop: Violation | AdapterFault | None = None
@@ -129,7 +114,7 @@ def replay(case: Case, target: Target, rules: Rules = RULES) -> Replay:
 
 
 def _play(
-    play_of: PlayOf, site: Site, case: Case, rules: Rules
+    play_of: PlayOf, site: Site, case: JournalCase, rules: Rules
 ) -> tuple[list[str], Violation | AdapterFault | None, bool]:
     play: Play | None = None
     stop: Violation | AdapterFault | None = None
@@ -144,7 +129,7 @@ def _play(
     return play.answers if play is not None else [], stop, True
 
 
-def shrink(case: Case, target: Target, rules: Rules = RULES, *, attempts: int) -> Case:
+def shrink(case: JournalCase, target: Target, rules: Rules = RULES, *, attempts: int) -> JournalCase:
     """Return the smallest case found that fails the same way on fresh state, in so many attempts.
 
     Plays go first, then operations in ever smaller chunks, then records, then what is odd about them. A case of one
@@ -158,11 +143,11 @@ def shrink(case: Case, target: Target, rules: Rules = RULES, *, attempts: int) -
     return _shrunk(case, lambda candidate: replay(candidate, target, rules).failure, rules, attempts)
 
 
-def _shrunk_in_one_place(case: Case, target: Target, rules: Rules, attempts: int) -> Case:
+def _shrunk_in_one_place(case: JournalCase, target: Target, rules: Rules, attempts: int) -> JournalCase:
     site = Site(target, case.timeout_s)
     numbers = itertools.count(case.plays[0].number + 1)
 
-    def failure(candidate: Case) -> str | None:
+    def failure(candidate: JournalCase) -> str | None:
         _, stop, _ = _play(PlayOf(next(numbers), candidate.plays[0].operations), site, candidate, rules)
         if isinstance(stop, AdapterFault):
             site.crash()
@@ -174,42 +159,23 @@ def _shrunk_in_one_place(case: Case, target: Target, rules: Rules, attempts: int
         site.remove()
 
 
-def _shrunk(case: Case, failure: Callable[[Case], str | None], rules: Rules, attempts: int) -> Case:
-    left = attempts * _OPERATIONS_OF_AN_ATTEMPT
+def _shrunk(
+    case: JournalCase, failure: Callable[[JournalCase], str | None], rules: Rules, attempts: int
+) -> JournalCase:
+    def fails_alike(candidate: JournalCase) -> bool:
+        return rules.same_failure(failure(candidate), case.failure)
 
-    def still_fails(candidate: Case) -> bool:
-        nonlocal left
-        left -= max(_OPERATIONS_OF_AN_ATTEMPT, candidate.size)
-        return left >= 0 and rules.same_failure(failure(candidate), case.failure)
+    still_fails = within(attempts, fails_alike)
+    *before, last = case.plays
 
-    case = _fewer_plays(case, still_fails)
-    improved = True
-    while improved and left > 0:
-        improved = False
-        for candidate in _smaller(case):
-            if still_fails(candidate):
-                case, improved = candidate, True
-                break
-    return case
+    def after(plays: tuple[PlayOf, ...]) -> JournalCase:
+        return msgspec.structs.replace(case, plays=(*plays, last))
+
+    needed = fewest(tuple(before), lambda plays: still_fails(after(plays)))
+    return smallest(after(needed), still_fails, _smaller)
 
 
-def _fewer_plays(case: Case, still_fails: Callable[[Case], bool]) -> Case:
-    """Drop the plays before the failing one, in halves."""
-    size = len(case.plays) - 1
-    while size >= 1:
-        start = 0
-        while start < len(case.plays) - 1:
-            end = min(start + size, len(case.plays) - 1)
-            candidate = msgspec.structs.replace(case, plays=case.plays[:start] + case.plays[end:])
-            if still_fails(candidate):
-                case = candidate
-            else:
-                start += size
-        size //= 2
-    return case
-
-
-def _smaller(case: Case) -> Iterator[Case]:
+def _smaller(case: JournalCase) -> Iterator[JournalCase]:
     """Yield cases that are a little smaller, the boldest first."""
     *before, last = case.plays
     for operations in _smaller_operations(last.operations):
@@ -221,14 +187,10 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 
 def _smaller_operations(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
-    size = len(operations) // 2
-    while size >= 1:
-        for start in range(0, len(operations) - size + 1, size):
-            gone = operations[start : start + size]
-            rest = operations[start + size :]
-            yield operations[:start] + _moved_up(rest, gone)
-            yield operations[:start] + rest
-        size //= 2
+    for gone in chunks(len(operations)):
+        rest = operations[gone.stop :]
+        yield operations[: gone.start] + _moved_up(rest, operations[gone])
+        yield operations[: gone.start] + rest
     for index, operation in enumerate(operations):
         before, rest = operations[:index], operations[index + 1 :]
         if rest and (merged := _merged(operation, rest[0])) is not None:

@@ -8,12 +8,24 @@ from typing import Any, Final
 import msgspec
 
 from perdure.journal import contract
-from perdure.journal.contract import Description
+from perdure.journal.contract import FLOOR, Description, Limits
 from perdure.kernel.values import JsonObject
 from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import Connection, Unsupported
 
 NAMESPACE: Final = "perdure"
+
+HARNESS_LIMITS: Final = FLOOR
+"""What the harness sends at most, and therefore all that it has to receive."""
+
+
+def limits_in_force(declared: Limits) -> Limits:
+    """Return the smaller of what the implementation declares and what the harness sends."""
+    return Limits(
+        max_batch_records=min(declared.max_batch_records, HARNESS_LIMITS.max_batch_records),
+        max_batch_bytes=min(declared.max_batch_bytes, HARNESS_LIMITS.max_batch_bytes),
+        max_snapshot_bytes=min(declared.max_snapshot_bytes, HARNESS_LIMITS.max_snapshot_bytes),
+    )
 
 
 class NotSupported(msgspec.Struct, frozen=True):
@@ -64,7 +76,7 @@ class JournalClient:
             "profile": "journal",
             "state_dir": str(state_dir),
             "namespace": NAMESPACE,
-            "limits": msgspec.to_builtins(messages.HARNESS_LIMITS),
+            "limits": msgspec.to_builtins(HARNESS_LIMITS),
         }
         return msgspec.convert(self.connection.call("initialize", params), Description)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import assert_never
 
 from perdure_conformance.journal.operations import (
@@ -19,6 +20,15 @@ from perdure_conformance.journal.operations import (
 )
 
 _EVENTS_SHOWN = 6
+
+
+def numbered(operations: tuple[Operation, ...], answers: tuple[str, ...]) -> list[str]:
+    """Return operations in words, each with its answer as far as there was one."""
+    return [
+        f"  {number}. {sentence(operation)}" + (f"  → {answer}" if answer else "")
+        for number, (operation, answer) in enumerate(zip_longest(operations, answers, fillvalue=""), 1)
+        if not isinstance(operation, str)
+    ]
 
 
 def sentence(operation: Operation) -> str:

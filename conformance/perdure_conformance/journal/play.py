@@ -96,6 +96,7 @@ class Tally:
     """What a judgement has seen so far."""
 
     reached: Counter[str] = field(default_factory=Counter)
+    """How often the guard of each requirement was reached."""
     durable_operations: int = 0
     acknowledged_once: bool = False
     silences: int = 0

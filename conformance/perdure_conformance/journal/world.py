@@ -41,8 +41,7 @@ from perdure.journal.reference import (
     expiry,
 )
 from perdure.kernel.identity import RunId
-from perdure_conformance.harness.messages import limits_in_force
-from perdure_conformance.journal.client import Answer
+from perdure_conformance.journal.client import Answer, limits_in_force
 from perdure_conformance.journal.operations import Append
 
 Doubt = Literal["crash", "reopen", "other_handle", "refused_record", "refused_batch", "replay"]

@@ -11,23 +11,19 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
-from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
 
 from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.harness.connection import FAULTS
-from perdure_conformance.journal.cases import Case
-from perdure_conformance.journal.describe import sentence
-from perdure_conformance.journal.operations import Append, Operation
-from perdure_conformance.journal.profile import Finding
+from perdure_conformance.profiles import ANY_CASE
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
+from perdure_conformance.suite import Case, Finding
 
 _CASE = "case.json"
 _FILES = (_CASE, "failure.txt", "transcript.txt", "stderr.txt")
-_MAX_RECORDS, _MAX_BODY_BYTES = 20_000, 64 * 2**20
 _STDERR_LINES_SHOWN = 6
 _MAX_CASE_BYTES = 16 * 2**20
 
@@ -77,22 +73,17 @@ def read(folder: Path) -> Case:
     try:
         if path.stat().st_size > _MAX_CASE_BYTES:
             raise CaseError(f"{path} is larger than any case; is this the folder of a failure?")
-        case = msgspec.convert(read_json(path.read_bytes()), Case)
+        case: Case = msgspec.convert(read_json(path.read_bytes()), ANY_CASE)
     except OSError as error:
         inside = ", ".join(sorted(str(case.parent) for case in folder.glob(f"failures/*/{_CASE}")))
         hint = f"Its failures: {inside}." if inside else "Give the folder of a failure, as a check has named it."
         raise CaseError(f"{path} cannot be read: {error.strerror}. {hint}") from error
     except (JsonError, msgspec.ValidationError) as error:
         raise CaseError(f"{path} is no case: {error}. Take the folder as a check has written it.") from error
-    records = [
-        record
-        for play in case.plays
-        for operation in play.operations
-        if isinstance(operation, Append)
-        for record in operation.records
-    ]
-    if len(records) > _MAX_RECORDS or sum(record.body_bytes for record in records) > _MAX_BODY_BYTES:
-        raise CaseError(f"{path} holds more records, or longer ones, than any case; take it as a check has written it.")
+    if not case.is_plausible:
+        raise CaseError(
+            f"{path} asks for more, or for larger things, than any check; take it as a check has written it."
+        )
     return case
 
 
@@ -117,7 +108,7 @@ def in_words(finding: Finding, folder: Path) -> str:
     lines = [
         f"{finding.failure}  {requirement.sentence if requirement else meaning_of_fault(finding.failure)}",
         "",
-        *_operations(finding),
+        *(inert(line) for line in finding.case.in_words(finding.answers, whole=True)),
         "",
         f"expected  {as_line(finding.case.expected)}" if requirement else "",
         f"actual    {as_line(finding.case.actual)}",
@@ -130,35 +121,12 @@ def in_words(finding: Finding, folder: Path) -> str:
     return "\n".join(line for index, line in enumerate(lines) if line or (index and lines[index - 1]))
 
 
-def _operations(finding: Finding) -> list[str]:
-    case = finding.case
-    lines = []
-    for number, play in enumerate(case.plays):
-        last = number == len(case.plays) - 1
-        answers = finding.answers if last else ()
-        if len(case.plays) > 1:
-            lines.append("and then, on other runs:" if last else "before, on runs of its own:")
-        lines += numbered(play.operations, answers)
-    if not any(play.operations for play in case.plays):
-        lines.append("  (it failed before the first operation)")
-    return [inert(line) for line in lines]
-
-
-def numbered(operations: tuple[Operation, ...], answers: tuple[str, ...]) -> list[str]:
-    """Return operations in words, each with its answer as far as there was one."""
-    return [
-        f"  {number}. {sentence(operation)}" + (f"  → {answer}" if answer else "")
-        for number, (operation, answer) in enumerate(zip_longest(operations, answers, fillvalue=""), 1)
-        if not isinstance(operation, str)
-    ]
-
-
 def _how_sure(finding: Finding) -> str:
     if finding.reproduced is None:
         return "it was not played again: each time would cost a time-out"
     if not finding.reproduced:
         return "it did not fail again on fresh state: what was seen is in transcript.txt"
-    return "it fails again on fresh state" + (", after other plays" if finding.needs_prior_state else "")
+    return "it fails again on fresh state" + (", after other plays" if finding.case.needs_prior_state else "")
 
 
 def as_line(value: object) -> str:

@@ -11,11 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from perdure.kernel.values import JsonValue
-from perdure_conformance.journal.profile import Judgement
 from perdure_conformance.reports.failure import in_words
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.report import Report
 from perdure_conformance.requirements import requirements
+from perdure_conformance.suite import Judgement
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Verdict
 
 _STYLES: Final[Mapping[Verdict, str]] = {
@@ -36,7 +36,7 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
     for heading in ("requirement", "verdict", "reached", ""):
         table.add_column(heading, justify="right" if heading == "reached" else "left", no_wrap=True)
     for key, verdict in report.verdicts.items():
-        reached = judgement.tally.reached[key]
+        reached = judgement.reached[key]
         style = _STYLES[verdict]
         sentence = requirements()[key].sentence
         table.add_row(

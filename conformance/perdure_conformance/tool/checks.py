@@ -18,12 +18,12 @@ from typing import Final
 from perdure_conformance.harness.connection import Connection, FaultKind
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import CommandTarget, Target
-from perdure_conformance.journal.cases import replay, target_of
+from perdure_conformance.journal import profile
 from perdure_conformance.journal.mutants import MUTANTS
-from perdure_conformance.journal.profile import Judgement, Options, Part, judge
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.reports.report import Report, build
+from perdure_conformance.suite import Judgement, Options, Part, Profile
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 _TIMEOUT_S: Final = 0.5
@@ -35,6 +35,11 @@ class Tool:
 
     rules: Rules = RULES
     connect: Callable[..., Connection] = ProcessConnection
+
+    @property
+    def journal(self) -> Profile:
+        """The profile on which it is tried."""
+        return profile.under(self.rules)
 
 
 Complaint = str | None
@@ -93,10 +98,10 @@ def odd_is_not_wrong(tool: Tool) -> Complaint:
 def failures_fail_again(tool: Tool) -> Complaint:
     """Play the shrunk cases of some mutants again, twice."""
     for name in ("DropsNul", "KeepsTheLoser", "AcceptsEverything", "ForgetsIdsOnReopen"):
-        options = Options("quick", parts=frozenset({"scripts"}), rules=tool.rules)
-        findings = judge(MUTANTS[name].target, options).findings
+        journal = tool.journal
+        findings = journal.judge(MUTANTS[name].target, Options("quick", parts=frozenset({"scripts"}))).findings
         for finding in findings.values():
-            again = [replay(finding.case, target_of(finding.case), tool.rules) for _ in range(2)]
+            again = [journal.replay(finding.case, journal.target_of(finding.case)) for _ in range(2)]
             if any(replayed.failure != finding.failure for replayed in again):
                 return f"the case of {name} for {finding.failure} gives {[replayed.failure for replayed in again]}"
     return None
@@ -172,8 +177,7 @@ def _judged(
     only: frozenset[str] = frozenset(),
     parts: frozenset[Part] = frozenset({"scripts"}),
 ) -> Judgement:
-    options = Options("quick", timeout_s=_TIMEOUT_S, only=only, parts=parts, smaller=False, rules=tool.rules)
-    return judge(target, options)
+    return tool.journal.judge(target, Options("quick", timeout_s=_TIMEOUT_S, only=only, parts=parts, smaller=False))
 
 
 def _report(tool: Tool, target: Target, only: frozenset[str] = frozenset()) -> Report:
@@ -181,7 +185,7 @@ def _report(tool: Tool, target: Target, only: frozenset[str] = frozenset()) -> R
 
 
 def _report_of(tool: Tool, target: Target, judgement: Judgement, only: frozenset[str] = frozenset()) -> Report:
-    return build(judgement, target, depth="normal", seed=1, only=only, cases={}, rules=tool.rules)
+    return build(tool.journal, judgement, target, depth="normal", seed=1, only=only, cases={})
 
 
 def _miniature(tool: Tool, *words: str) -> Target:

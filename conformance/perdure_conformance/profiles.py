@@ -1,0 +1,20 @@
+"""All that an implementation can be judged as. This table is the only place that names every profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Union
+
+from perdure_conformance.journal.profile import JOURNAL
+from perdure_conformance.suite import Case, Profile
+
+PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (JOURNAL,)}
+"""By name; the first is the one that is judged if none is named."""
+
+ANY_CASE: Final[Any] = Union[tuple(profile.case for profile in PROFILES.values())]  # noqa: UP007 - not known before
+"""The type of a case, of whatever profile."""
+
+
+def profile_of(case: Case) -> Profile:
+    """Return the profile of a case."""
+    return PROFILES[str(case.__struct_config__.tag)]

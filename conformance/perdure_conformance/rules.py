@@ -1,0 +1,50 @@
+"""What the tool decides, whatever it judges, in one frozen value: a mutant of the tool is `replace(RULES, …)`.
+
+A profile that decides more, as the journal does, adds to it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from perdure_conformance import verdict
+from perdure_conformance.requirements import Requirement, requirements
+from perdure_conformance.verdict import Depth, Evidence, Verdict
+
+
+class IsClaimed(Protocol):
+    """Whether a requirement is judged under these claims (TOL-009)."""
+
+    def __call__(self, requirement: Requirement, claims: Any, *, in_process: bool) -> bool:
+        """Tell whether the requirement is judged."""
+        ...
+
+
+class ExitCode(Protocol):
+    """As `verdict.exit_code`."""
+
+    def __call__(self, verdicts: Sequence[Verdict], depth: Depth, *, faulty: bool) -> int:
+        """Return the exit code."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The decisions of the tool."""
+
+    is_claimed: IsClaimed
+    verdict_on: Callable[[Evidence], Verdict] = verdict.verdict_on
+    exit_code: ExitCode = verdict.exit_code
+    same_failure: Callable[[str | None, str], bool] = operator.eq
+    """Whether a smaller case fails in the way in which the larger one did (TOL-005)."""
+
+    def claimed(self, prefixes: tuple[str, ...], claims: object, *, in_process: bool) -> list[Requirement]:
+        """Return the requirements of these prefixes that the claims bring."""
+        return [
+            requirement
+            for requirement in requirements().values()
+            if requirement.id.startswith(prefixes) and self.is_claimed(requirement, claims, in_process=in_process)
+        ]

@@ -1,0 +1,138 @@
+"""A profile judges itself: every mutant must be found by name, everything good must pass.
+
+A mutant counts as killed if a check blames the requirement that it breaks. It must also pass once that requirement,
+and the overlaps that it names, are switched off: else something unnamed found it, and the kill may be an accident.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from perdure.kernel.values import JsonValue
+from perdure_conformance.registry import Mutant, Twin
+from perdure_conformance.suite import Case, Judgement, Options, Part, Profile
+from perdure_conformance.verdict import Depth
+
+_ATTEMPTS_TO_SHRINK = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """What became of one mutant."""
+
+    mutant: Mutant
+    seconds: float
+    """Until the requirement that it breaks was blamed."""
+    found_by: str
+    by_machine: bool | None
+    """Whether the machine alone finds it too; None if that was not tried."""
+    size: int
+    """The size of the shrunk case; 0 if it survived."""
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What became of one good implementation."""
+
+    name: str
+    oddity: str
+    seconds: float
+    problems: tuple[str, ...]
+
+
+def kill(profile: Profile, mutant: Mutant, seed: int, *, full: bool = False) -> Kill:
+    """Judge one mutant, with its requirement and without; `full` also shows what the machine finds alone."""
+    aim = frozenset({mutant.breaks})
+    quick = Options("quick", seed, smaller=False)
+    found = _judge(profile, mutant, quick) if full else _judge(profile, mutant, quick, "scripts")
+    by_machine = mutant.breaks not in found.findings or full
+    machine = _judge(profile, mutant, replace(quick, depth="normal", only=aim), "machine") if by_machine else found
+    finding = found.findings.get(mutant.breaks) or machine.findings.get(mutant.breaks)
+    problems = []
+    case = None
+    if finding is None:
+        problems.append(f"survives: {mutant.breaks} was not blamed, {', '.join(found.findings) or 'nothing'} was")
+    else:
+        case = profile.shrink(finding.case, profile.target_of(finding.case), attempts=_ATTEMPTS_TO_SHRINK)
+        problems += _problems_of_case(profile, case)
+    without = _judge(profile, mutant, replace(quick, off=aim | frozenset(mutant.overlaps)))
+    if without.findings:
+        problems.append(f"also breaks {', '.join(without.findings)}, which it does not name")
+    return Kill(
+        mutant=mutant,
+        seconds=finding.seconds if finding else 0.0,
+        found_by=finding.found_by if finding else "",
+        by_machine=(mutant.breaks in machine.findings) if by_machine else None,
+        size=case.size if case else 0,
+        problems=tuple(problems),
+    )
+
+
+def _judge(profile: Profile, mutant: Mutant, options: Options, *parts: Part) -> Judgement:
+    return profile.judge(mutant.target, replace(options, parts=frozenset(parts)) if parts else options)
+
+
+def _problems_of_case(profile: Profile, case: Case) -> Iterator[str]:
+    sizes = profile.sizes
+    if case.size > sizes.largest:
+        yield f"its smallest case has {case.size} {sizes.unit}, more than {sizes.largest}"
+    first, second = (profile.replay(case, profile.target_of(case)) for _ in range(2))
+    if first.failure != case.failure:
+        yield f"its case does not fail again, but gives {first.failure or 'no failure'}"
+    if (first.failure, first.expected, first.actual) != (second.failure, second.expected, second.actual):
+        yield "its case fails in two ways"
+
+
+def check_good(profile: Profile, good: Twin, seeds: tuple[int, ...], depth: Depth) -> Pass:
+    """Judge one good implementation."""
+    began = time.monotonic()
+    problems = []
+    for seed in seeds:
+        judgement = profile.judge(good.target, Options(depth, seed))
+        problems += [f"seed {seed}: is accused of {failure}" for failure in judgement.findings]
+        if judgement.description is not None:
+            claims, in_process = judgement.description.capabilities, not good.target.is_process
+            problems += [
+                f"seed {seed}: {requirement.id} is claimed and was not reached"
+                for requirement in profile.rules.claimed(profile.prefixes, claims, in_process=in_process)
+                if not judgement.reached[requirement.id]
+            ]
+    return Pass(good.name, good.oddity, time.monotonic() - began, tuple(problems))
+
+
+def good_ones(profile: Profile) -> dict[str, Twin]:
+    """Return what must pass, by name: what is built in, and what is odd."""
+    subjects = profile.subjects
+    built_in = {name: Twin(subjects.find(name), name, known.words) for name, known in subjects.built_in.items()}
+    return {**built_in, **profile.twins}
+
+
+def unproven(profile: Profile) -> list[str]:
+    """Return the requirements that no mutant breaks."""
+    return [requirement.id for requirement in profile.requirements() if not profile.mutants_of(requirement.id)]
+
+
+def as_document(kill: Kill) -> JsonValue:
+    """Return what became of a mutant, for machines."""
+    return {
+        "name": kill.mutant.name,
+        "breaks": kill.mutant.breaks,
+        "overlaps": list(kill.mutant.overlaps),
+        "fault": kill.mutant.fault,
+        "report": kill.mutant.report,
+        "seconds": round(kill.seconds, 4),
+        "found_by": kill.found_by,
+        "by_machine": kill.by_machine,
+        "operations": kill.size,
+        "problems": list(kill.problems),
+    }
+
+
+def median_size(kills: list[Kill]) -> float:
+    """Return the median size of the shrunk cases; 0 if there is none."""
+    sizes = [kill.size for kill in kills if kill.size]
+    return statistics.median(sizes) if sizes else 0

@@ -1,0 +1,249 @@
+"""What every profile shares: how a judgement is asked for, what comes of it, and what a profile is.
+
+A profile is a folder beside this module and one value of `Profile`, which stands in the table in `profiles.py`.
+Where a field is `Any`, it is of the profile's own type: its claims, its cases.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, Protocol
+
+import msgspec
+from msgspec import Meta
+
+from perdure_conformance.harness.connection import AdapterFault
+from perdure_conformance.harness.factories import TargetError
+from perdure_conformance.harness.targets import Subjects, Target
+from perdure_conformance.registry import Mutant, Twin
+from perdure_conformance.requirements import Requirement, requirements
+from perdure_conformance.rules import Rules
+from perdure_conformance.verdict import Depth, Verdict
+
+Part = Literal["scripts", "machine"]
+"""What somebody thought of, and what is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to judge."""
+
+    depth: Depth
+    seed: int = 1
+    timeout_s: float = 10.0
+    only: frozenset[str] = frozenset()
+    """Requirements to judge alone; all if empty."""
+    off: frozenset[str] = frozenset()
+    """Requirements that are not asked about: what breaks one of them ends a play, and says nothing."""
+    parts: frozenset[Part] = frozenset({"scripts", "machine"})
+    smaller: bool = True
+    """Whether failing cases are shrunk."""
+
+    @property
+    def switched_off(self) -> frozenset[str]:
+        """All that is not asked about."""
+        return self.off | (frozenset(requirements()) - self.only if self.only else frozenset())
+
+
+class Progress(Protocol):
+    """Told now and then how far a judgement is."""
+
+    def __call__(self, label: str, done: int, total: int) -> None:
+        """Note that `done` of `total` parts of `label` are done."""
+        ...
+
+
+def say_nothing(label: str, done: int, total: int) -> None:
+    """Keep progress to oneself."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="profile"):
+    """All that is needed to fail again. Each profile adds what was done, under its name as a tag."""
+
+    case_version: Literal[1] = 1
+    target: dict[str, str | list[str]]
+    """`{"name": …}` or `{"command": […]}`."""
+    in_own_process: bool
+    timeout_s: Annotated[float, Meta(gt=0, le=3600)]
+    seed: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+    off: tuple[str, ...] = ()
+    """Requirements that were switched off: known to be broken too, and not asked about."""
+    failure: str
+    """The requirement that is broken, or `fault:KIND` for a fault of the adapter."""
+    expected: object = None
+    """A JSON value, for people: what was expected at the first difference."""
+    actual: object = None
+    """A JSON value, for people: what came instead."""
+
+    @property
+    def size(self) -> int:
+        """How much was done."""
+        return 1
+
+    @property
+    def needs_prior_state(self) -> bool:
+        """Whether it fails only after something else was done."""
+        return False
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether a check may have written it: whether it asks for no more than checks do."""
+        return True
+
+    def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
+        """Return what is done, a line each, with the answers to what fails; `whole` tells what comes before it too."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came of playing a case."""
+
+    failure: str | None
+    """As in the case; None if nothing failed."""
+    expected: object
+    actual: object
+    answers: tuple[str, ...]
+    """What came in answer to each thing that the failing part does, in a word."""
+    finished: bool
+    """Whether all that the failing part does was done and judged, the failing one included."""
+    transcript: str
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One failure: a broken requirement, or a fault of the adapter."""
+
+    case: Case
+    reproduced: bool | None
+    """Whether it failed again, the same way, on fresh state; None if that was not tried."""
+    found_by: str
+    answers: tuple[str, ...]
+    """As in `Replay`, of the last time."""
+    transcript: str
+    stderr: str
+    seconds: float
+    """From the start of the judgement to the finding, before it was made smaller."""
+
+    @property
+    def failure(self) -> str:
+        """The requirement that is broken, or `fault:KIND`."""
+        return self.case.failure
+
+
+class Description(Protocol):
+    """Who an implementation is and what it claims."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+        ...
+
+    @property
+    def capabilities(self) -> Any:
+        """What it claims."""
+        ...
+
+
+@dataclass(slots=True)
+class Judgement:
+    """All that was learnt about one implementation."""
+
+    description: Description | None = None
+    reached: Counter[str] = field(default_factory=Counter)
+    """How often the guard of each requirement was reached."""
+    findings: dict[str, Finding] = field(default_factory=dict)
+    inconclusive: set[str] = field(default_factory=set)
+    """Requirements whose script could not be played to its end."""
+    cut_short: bool = False
+    """Whether something drawn could not go on, for want of any definite answer."""
+    fault: AdapterFault | None = None
+    durations_s: dict[str, float] = field(default_factory=dict)
+    durable_operations: int = 0
+
+
+class Judge(Protocol):
+    """How a profile judges."""
+
+    def __call__(self, target: Target, options: Options, progress: Progress = say_nothing) -> Judgement:
+        """Judge an implementation. An adapter fault ends it, and is in the judgement."""
+        ...
+
+
+class Shrink(Protocol):
+    """How a profile makes a case smaller."""
+
+    def __call__(self, case: Any, target: Target, *, attempts: int) -> Case:
+        """Return the smallest case found that fails the same way on fresh state, in so many attempts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """How small the shrunk cases of mutants must be."""
+
+    unit: str
+    """What a case's size counts."""
+    largest: int
+    median: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What an implementation can be judged as."""
+
+    name: str
+    prefixes: tuple[str, ...]
+    """How the ids of its requirements begin."""
+    subjects: Subjects
+    """How a target is found, and how a Python object is spoken to."""
+    rules: Rules
+    nothing_claimed: object
+    """The claims of what did not even open."""
+    judge: Judge
+    case: type[Case]
+    replay: Callable[[Any, Target], Replay]
+    """Plays a case on fresh state."""
+    shrink: Shrink
+    level: Callable[[Any, Mapping[str, Verdict]], str]
+    """The highest level that these claims and verdicts show, if all is well."""
+    not_covered: Callable[[Any, Mapping[str, Verdict]], list[str]]
+    """What, under these claims and verdicts, a report says nothing about."""
+    checks_of: Callable[[str], list[str]]
+    """The names of all checks that judge a requirement."""
+    meanings: Mapping[str, str]
+    """What its words mean: claims, refusals, terms."""
+    mutants: Mapping[str, Mutant]
+    twins: Mapping[str, Twin]
+    sizes: Sizes
+
+    def requirements(self, only: frozenset[str] = frozenset()) -> list[Requirement]:
+        """Return the profile's requirements, or those of a selection."""
+        return [
+            requirement
+            for requirement in requirements().values()
+            if requirement.id.startswith(self.prefixes) and (not only or requirement.id in only)
+        ]
+
+    def mutants_of(self, requirement: str) -> dict[str, str]:
+        """Return the mutants that break a requirement, by name, each with its fault."""
+        return {mutant.name: mutant.fault for mutant in self.mutants.values() if mutant.breaks == requirement}
+
+    def target_of(self, case: Case) -> Target:
+        """Find a case's target again. Raises `TargetError`."""
+        if not case.target.keys() & {"name", "command"}:
+            raise TargetError("The case names no target: neither a name nor a command.")
+        command = case.target.get("command")
+        name = case.target.get("name")
+        target = self.subjects.find(
+            str(name) if name is not None else None, command if isinstance(command, list) else ()
+        )
+        return target.as_process() if case.in_own_process else target
