@@ -15,7 +15,7 @@ def schemas() -> Path:
 
 def specification() -> Path:
     """Return the folder of the normative pages."""
-    return _data("perdure_conformance", "spec", _REPOSITORY / "docs" / "spec")
+    return _data("perdure_conformance", "pages", _REPOSITORY / "docs" / "spec")
 
 
 def _data(package: str, folder: str, in_repository: Path) -> Path:
