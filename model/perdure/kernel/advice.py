@@ -14,7 +14,7 @@ from perdure.kernel.graphs import dominators, forward
 from perdure.kernel.identity import NodeId
 from perdure.kernel.outcomes import OUTCOME_KINDS, RETRY_CLASSES, OutcomeKind
 from perdure.kernel.predicates import FieldEquals, OutcomeIs, Predicate, overlaps, witness
-from perdure.kernel.problems import Problems, pointer_token, quoted
+from perdure.kernel.problems import Correction, Problems, pointer_token, quoted
 from perdure.kernel.specification import Edge, Exponential, Node
 
 _KINDS_OF_A_CHILD: Final[frozenset[OutcomeKind]] = frozenset(OUTCOME_KINDS) - {"changes_requested", "skipped"}
@@ -35,15 +35,17 @@ def warn(scopes: Sequence[Scope], problems: Problems) -> None:
     _unused_children(scopes)
 
 
-def _warn(scope: Scope, code: str, pointer: str, sentence: str) -> None:
-    scope.problems.warning(code, pointer, sentence)
+def _warn(scope: Scope, code: str, pointer: str, sentence: str, correction: Correction | None = None) -> None:
+    scope.problems.warning(code, pointer, sentence, correction=correction)
 
 
 def _odd_nodes(scope: Scope) -> None:
     for node in scope.definition.nodes:
         if node.dependency_policy != "all_succeeded" and not node.dependencies:
             told = "A policy without dependencies has no effect: take it away, or add dependencies."
-            _warn(scope, "policy_without_dependencies", f"{scope.at(node)}/dependency_policy", told)
+            place = f"{scope.at(node)}/dependency_policy"
+            correction = Correction(pointer=place, remove=True) if scope.reading.complete else None
+            _warn(scope, "policy_without_dependencies", place, told, correction)
         if node.retry is None:
             continue
         if "retryable_failure" not in node.retry.classes and set(node.retry.classes) <= RETRY_CLASSES:

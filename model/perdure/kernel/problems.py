@@ -39,6 +39,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sentence: str
     """What is wrong and how to mend it, for people."""
     severity: Severity = "error"
+    at_key: bool = False
+    """Whether the key of the place is meant, and not its value."""
     witness: JsonValue = None
     """An outcome that shows it, if there is one."""
     correction: Correction | None = None
@@ -61,12 +63,17 @@ class Problems:
         pointer: str,
         sentence: str,
         *,
+        at_key: bool = False,
         witness: JsonValue = None,
         correction: Correction | None = None,
     ) -> None:
         """Note a problem that refuses the document."""
         self.errors += 1
-        self._keep(Problem(code=code, pointer=pointer, sentence=sentence, witness=witness, correction=correction))
+        self._keep(
+            Problem(
+                code=code, pointer=pointer, sentence=sentence, at_key=at_key, witness=witness, correction=correction
+            )
+        )
 
     def warning(self, code: str, pointer: str, sentence: str, *, correction: Correction | None = None) -> None:
         """Note a problem that does not refuse the document."""

@@ -20,7 +20,7 @@ from typing import Annotated, Final, Literal, NewType, Union, get_args, get_orig
 import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, UnsetType
 
-from perdure.kernel.problems import Problems, listed, pointer_token, quoted
+from perdure.kernel.problems import Correction, Problems, listed, pointer_token, quoted
 from perdure.kernel.values import MAX_SAFE_INTEGER, JsonObject, JsonValue
 
 Scalar = None | bool | int | float | str
@@ -56,6 +56,8 @@ class Reading:
     """The JSON Pointer of each struct, by identity."""
     complete: bool = True
     """Whether nothing had to be left out or made up."""
+    made_up: set[str] = field(default_factory=set)
+    """The places of words that are not the document's own."""
 
 
 class Shape:
@@ -110,13 +112,18 @@ class _Text(Shape):
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
         if not isinstance(value, str):
             return _wrong_type(self, value, place, reading)
+        return self.read_text(value, place, reading)
+
+    def read_text(self, value: str, place: str, reading: Reading, *, is_key: bool = False) -> object:
+        """Return what `read` does, for a string or a key."""
         if self.pattern is not None and self.pattern.search(value) is None:
-            reading.problems.error(self.code, place, f"{quoted(value)} has not the form {_grammar(self.pattern)}.")
+            told = f"{quoted(value)} has not the form {_grammar(self.pattern)}."
+            reading.problems.error(self.code, place, told, at_key=is_key)
             reading.complete = False
             return self.hole()
         if len(value) < self.min_length or (self.max_length is not None and len(value) > self.max_length):
-            allowed = f"{self.min_length} to {self.max_length}"
-            reading.problems.error(self.code, place, f"Write {allowed} characters here; there are {len(value)}.")
+            told = f"Write {self.min_length} to {self.max_length} characters here; there are {len(value)}."
+            reading.problems.error(self.code, place, told, at_key=is_key)
         return value
 
     def hole(self) -> object:
@@ -173,8 +180,10 @@ class _Word(Shape):
 
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
         if not isinstance(value, str):
+            reading.made_up.add(place)
             return _wrong_type(self, value, place, reading)
         if value not in self.allowed:
+            reading.made_up.add(place)
             fix = reading.problems.meant(value, self.allowed, otherwise=f"write {self.words}.")
             reading.problems.error("unknown_word", place, f"{quoted(value)} means nothing here; {fix}")
             return self.hole()
@@ -278,7 +287,7 @@ class _Map(Shape):
         items = {}
         for key, item in value.items():
             inside = f"{place}/{pointer_token(key)}"
-            name = self.key.read(key, inside, reading)
+            name = self.key.read_text(key, inside, reading, is_key=True)
             try:
                 items[name] = self.item.read(item, inside, reading)
             except Hole:
@@ -350,7 +359,7 @@ class _Record(Shape):
         otherwise = f"leave it out. Members here: {listed(self.members)}."
         fix = reading.problems.meant(key, self.members, otherwise=otherwise)
         told = f"There is no member {quoted(key)} here; {fix}"
-        reading.problems.error("unknown_member", f"{place}/{pointer_token(key)}", told)
+        reading.problems.error("unknown_member", f"{place}/{pointer_token(key)}", told, at_key=True)
 
     def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
         if self.name not in definitions:
@@ -377,7 +386,8 @@ def _too_new(member: _Member, version: int, place: str, reading: Reading) -> Non
         f"{quoted(member.name)} came with schema_version {member.since}, and this document has {version}: "
         f"raise schema_version, or leave it out."
     )
-    reading.problems.error("member_of_later_version", place, told)
+    correction = Correction(pointer="/schema_version", value=member.since)
+    reading.problems.error("member_of_later_version", place, told, at_key=True, correction=correction)
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,8 +231,10 @@ def _names_stand_once(scope: Scope) -> None:
 def _once(scope: Scope, names: Sequence[str], place: str) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names):
-        if name and name in seen:
-            here = f"{place}/{position}"
+        here = f"{place}/{position}"
+        if not name or here in scope.reading.made_up:
+            continue
+        if name in seen:
             told = f"Take {quoted(name)} away: it stands here already."
             scope.error("duplicate_name", here, told, correction=Correction(pointer=here, remove=True))
         seen.add(name)
@@ -361,10 +363,11 @@ def _retry_classes(scope: Scope) -> None:
     """SPC-025."""
     for node in scope.definition.nodes:
         for position, kind in enumerate(node.retry.classes if node.retry is not None else ()):
-            if kind not in RETRY_CLASSES:
+            here = f"{scope.at(node)}/retry/classes/{position}"
+            if kind not in RETRY_CLASSES and here not in scope.reading.made_up:
                 lead = "lead an edge to a correction instead" if kind == "changes_requested" else "take it away"
                 told = f"An outcome that is {quoted(kind)} cannot be retried: {lead}."
-                scope.error("no_retry_class", f"{scope.at(node)}/retry/classes/{position}", told)
+                scope.error("no_retry_class", here, told)
 
 
 def _predicates_can_match(scope: Scope) -> None:
