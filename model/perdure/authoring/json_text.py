@@ -55,15 +55,15 @@ def events(text: str) -> Iterator[Event]:
             yield Event("object" if awaits_key else "array", offset)
         elif word in "}]":
             objects.pop()
-            yield Event("end", offset)
+            yield Event("end", offset, end=token.end())
         elif word == ",":
             awaits_key = objects[-1]
         elif word == ":":
             awaits_key = False
         elif awaits_key:
-            yield Event("key", offset, json.loads(word))
+            yield Event("key", offset, json.loads(word), token.end())
         else:
-            yield Event("scalar", offset)
+            yield Event("scalar", offset, end=token.end())
 
 
 def _placed(text: str, error: JsonError) -> SourceError:

@@ -37,12 +37,27 @@ class Event(NamedTuple):
     """One step through a document; `offset` counts the code points before it.
 
     An object and an array start and end; in an object each value follows its key. A key has its text as `value`; a
-    scalar has its value only where whoever reads the events needs it.
+    scalar has its value only where whoever reads the events needs it. `end` counts the code points before the end of
+    a key, a scalar or a closing bracket; it is 0 where an object or array has no brackets.
     """
 
     kind: Literal["object", "array", "end", "key", "scalar"]
     offset: int
     value: JsonValue = None
+    end: int = 0
+
+
+class Span(NamedTuple):
+    """The text of one value, by the code points before it, and what stands beside it in its object or array."""
+
+    key: int
+    """Where its key starts; an element of an array, and the whole document, is its own key."""
+    start: int
+    end: int
+    before: int | None
+    """Where the value before it ends."""
+    after: int | None
+    """Where the key of the value after it starts."""
 
 
 class Place(NamedTuple):
@@ -102,6 +117,17 @@ def places(text: str, events: Iterable[Event], pointers: Iterable[str]) -> dict[
     return {pointer: Place(at[key], at[value]) for pointer, (key, value) in found.items()}
 
 
+def spans(events: Iterable[Event], pointers: Iterable[str]) -> dict[str, Span]:
+    """Return the text of each pointer's value, in one pass over `events`; of what is missing, nothing.
+
+    Raises `ValueError` for what is no JSON Pointer.
+    """
+    root = _Wanted()
+    ends = {pointer: root.under(_names(pointer)) for pointer in pointers}
+    _walk(root, events)
+    return {pointer: Span(*end.found, end.end, end.before, end.after) for pointer, end in ends.items() if end.found}
+
+
 @dataclass(slots=True)
 class _Wanted:
     """A value that is asked for, or lies on the way to one. Its `found` is the offset of its key, and its own."""
@@ -109,6 +135,9 @@ class _Wanted:
     parent: _Wanted | None = None
     members: dict[str, _Wanted] = field(default_factory=dict)
     found: tuple[int, int] | None = None
+    end: int = 0
+    before: int | None = None
+    after: int | None = None
 
     def under(self, names: Iterable[str]) -> _Wanted:
         wanted = self
@@ -134,6 +163,9 @@ class _Open:
     wanted: _Wanted | None
     key: Event | None = None
     index: int = 0
+    last: _Wanted | None = None
+    """The value that was read last, if it is wanted."""
+    last_end: int | None = None
 
     def next(self, event: Event) -> tuple[_Wanted | None, int]:
         """Return what is wanted of the value that `event` starts, and the offset of its key."""
@@ -142,22 +174,36 @@ class _Open:
         else:
             name, offset = str(self.index), event.offset
             self.index += 1
-        return (self.wanted.members.get(name) if self.wanted else None), offset
+        wanted = self.wanted.members.get(name) if self.wanted else None
+        if self.last is not None:
+            self.last.after = offset
+        if wanted is not None:
+            wanted.before = self.last_end
+        self.last = wanted
+        return wanted, offset
 
 
 def _walk(root: _Wanted, events: Iterable[Event]) -> None:
-    opened: list[_Open] = []
+    opened = [_Open(_Wanted(members={"0": root}))]  # As if the document were the element of an array.
     for event in events:
-        if event.kind == "end":
-            opened.pop()
-        elif event.kind == "key":
+        if event.kind == "key":
             opened[-1].key = event
+            continue
+        if event.kind == "end":
+            closed = opened.pop()
+            end = event.end or closed.last_end
         else:
-            wanted, key_offset = opened[-1].next(event) if opened else (root, event.offset)
+            wanted, key_offset = opened[-1].next(event)
             if wanted is not None:
                 wanted.found = (key_offset, event.offset)
             if event.kind != "scalar":
                 opened.append(_Open(wanted))
+                continue
+            end = event.end
+        opened[-1].last_end = end
+        if opened[-1].last is not None:
+            assert end is not None, "without brackets nothing is empty"
+            opened[-1].last.end = end
 
 
 def _names(pointer: str) -> list[str]:

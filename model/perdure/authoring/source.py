@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from perdure.authoring import json_text, yaml_text
-from perdure.authoring.positions import Place, Position, SourceError, places, refusal
+from perdure.authoring.positions import Event, Place, Position, SourceError, Span, places, refusal, spans
 from perdure.kernel.values import JsonValue
 
 Syntax = Literal["json", "yaml"]
@@ -22,7 +22,7 @@ class Source:
 
     value: JsonValue
     syntax: Syntax
-    _text: str = field(repr=False)
+    text: str = field(repr=False)
 
     def locate(self, pointers: Iterable[str]) -> dict[str, Position]:
         """Return where the value of each JSON Pointer starts; if it is missing, the nearest value around it.
@@ -38,9 +38,18 @@ class Source:
         """
         return {pointer: place.key for pointer, place in self._places(pointers).items()}
 
+    def spans(self, pointers: Iterable[str]) -> dict[str, Span]:
+        """Return the text of the value of each JSON Pointer; what is missing has none.
+
+        Raises `ValueError` for what is no JSON Pointer.
+        """
+        return spans(self._events(), pointers)
+
     def _places(self, pointers: Iterable[str]) -> dict[str, Place]:
-        events = json_text.events if self.syntax == "json" else yaml_text.events
-        return places(self._text, events(self._text), pointers)
+        return places(self.text, self._events(), pointers)
+
+    def _events(self) -> Iterator[Event]:
+        return json_text.events(self.text) if self.syntax == "json" else yaml_text.events(self.text)
 
 
 def syntax_of(path_name: str) -> Syntax:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import yaml
 
@@ -111,14 +112,15 @@ def events(text: str) -> Iterator[Event]:
         offset = _offset(node)
         if isinstance(node, yaml.CollectionEndEvent):
             awaits_key.pop()
-            yield Event("end", offset)
+            yield Event("end", offset, end=_end(text, node))
             continue
         is_key = False
         if awaits_key and awaits_key[-1] is not None:
             is_key = awaits_key[-1]
             awaits_key[-1] = not is_key
         if isinstance(node, yaml.ScalarEvent):
-            yield Event("key", offset, _key(text, node)) if is_key else Event("scalar", offset, _value(text, node))
+            kind: Literal["key", "scalar"] = "key" if is_key else "scalar"
+            yield Event(kind, offset, _key(text, node) if is_key else _value(text, node), _end(text, node))
             continue
         if is_key:
             sentence = "a key is a text, and neither an array nor an object: quote it, if it is meant as text"
@@ -160,6 +162,14 @@ def _refuse_properties(text: str, offset: int) -> None:
 def _offset(event: yaml.Event) -> int:
     assert event.start_mark is not None
     return event.start_mark.index
+
+
+def _end(text: str, event: yaml.Event) -> int:
+    """Return where the text of an event ends, without the empty lines after a block; 0 if it has no text."""
+    assert event.end_mark is not None
+    start = _offset(event)
+    written = text[start : event.end_mark.index].rstrip()
+    return start + len(written) if written else 0
 
 
 def _parsed(text: str) -> Iterator[yaml.Event]:
