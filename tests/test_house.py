@@ -43,7 +43,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure_conformance.harness", "perdure_conformance.rules", "perdure_conformance.shrinking"),
     ("perdure_conformance.registry",),
     ("perdure_conformance.suite",),
-    ("perdure_conformance.selftest", "perdure_conformance.journal"),
+    ("perdure_conformance.selftest", "perdure_conformance.journal", "perdure_conformance.spec"),
     ("perdure_conformance.profiles",),
     ("perdure_conformance.reports",),
     ("perdure_conformance.tool",),

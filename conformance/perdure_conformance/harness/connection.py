@@ -29,7 +29,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "silence": "No answer came within the time-out. Does the program flush standard output after each line? "
     "Raise --timeout if it is only slow.",
     "no_message": "A line on standard output is no JSON message. Logs belong on standard error.",
-    "line_too_long": "A line is longer than the protocol allows: twice the larger limit plus 64 KiB.",
+    "line_too_long": "A line is longer than the protocol allows: twice the largest limit plus 64 KiB.",
     "wrong_reply": "A message does not answer the request: its id, its form or its result is wrong.",
     "unasked": "A message came that nobody asked for.",
     "error": "An operation was answered with an error or an exception. A refusal is a result.",

@@ -22,15 +22,6 @@ from perdure_conformance.verdict import CONFORMANT, Depth, Evidence, Verdict
 
 REPORT_VERSION = 1
 
-_WORKFLOW_JOURNAL = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
-
-_NOT_IN_THIS_RELEASE = (
-    "concurrent appenders",
-    "crashes within an append, power loss, disk errors and cut connections",
-    "damage to stored bytes",
-    "batches beyond the declared limits",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
