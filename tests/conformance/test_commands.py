@@ -199,6 +199,12 @@ def test_explain_knows_requirements_refusals_and_faults(tmp_path: Path) -> None:
     assert explained["checks"]
     assert "actual_next" in perdure("explain", "sequence_conflict", cwd=tmp_path).stdout
     assert "time-out" in perdure("explain", "silence", cwd=tmp_path).stdout
+    of_a_code = perdure("explain", "EDGE_FAN_IN", cwd=tmp_path).stdout
+    assert "SPC-031" in of_a_code
+    assert "activated once for each" in of_a_code
+    of_both = json.loads(perdure("explain", "too_large", "--json", cwd=tmp_path).stdout)
+    assert of_both["requirement"]["id"] == "SPC-001"
+    assert "limits" in of_both["meaning"]
     assert "JRN-001" in perdure("explain", cwd=tmp_path).stdout
 
 

@@ -10,7 +10,7 @@ import typer
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
 from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.profiles import PROFILES
-from perdure_conformance.requirements import Requirement, requirements
+from perdure_conformance.requirements import Requirement, codes, requirement_of_code, requirements, warnings
 from perdure_conformance.tool.checks import CHECKS
 from perdure_conformance.tool.mutants import TOOL_MUTANTS
 
@@ -20,6 +20,7 @@ Examples:
   perdure explain JRN-008
   perdure explain sequence_conflict
   perdure explain silence
+  perdure explain dependency_cycle
 """
 
 
@@ -27,12 +28,13 @@ def explain(
     word: Annotated[
         str | None,
         typer.Argument(
-            help="A requirement (JRN-008), a refusal (sequence_conflict), a claim, a verdict or a kind of fault."
+            help="A requirement (JRN-008), a refusal (sequence_conflict), the code of a problem (dependency_cycle), "
+            "a claim, a verdict or a kind of fault."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
-    """Explain a requirement, with its source, its checks and the mutants that break it; or a refusal, or a fault.
+    """Explain a requirement, with its source, its checks and the mutants that break it; or a refusal, fault or code.
 
     Without a word it lists all requirements.
     """
@@ -41,15 +43,13 @@ def explain(
         return
     meanings = _meanings()
     word = word.removeprefix("fault:").partition("=")[0]
-    word = word if word in meanings else word.lower() if word.lower() in meanings else word
+    word = word.lower() if word not in meanings and word.lower() in {*meanings, *codes()} else word
     if (requirement := requirements().get(word.upper())) is not None:
         _requirement(requirement, as_json=as_json)
-    elif (meaning := meanings.get(word)) is not None:
-        print_json({"word": word, "meaning": meaning}) if as_json else console().print(
-            f"{word}\n  {meaning}", markup=False
-        )
+    elif word in meanings or word in codes():
+        _word(word, meanings.get(word), as_json=as_json)
     else:
-        known = [*requirements(), *meanings]
+        known = [*requirements(), *meanings, *codes()]
         close = difflib.get_close_matches(word, known, n=3) or difflib.get_close_matches(word.upper(), known, n=3)
         hint = f"Did you mean {', '.join(close)}?" if close else "`perdure explain` lists the requirements."
         wrong_usage(f"Nothing is called {word!r}. {hint}")
@@ -61,6 +61,24 @@ def _list(*, as_json: bool) -> None:
         return
     for requirement in requirements().values():
         _say(f"{requirement.id}  {requirement.sentence}")
+
+
+def _word(word: str, meaning: str | None, *, as_json: bool) -> None:
+    """Explain a word that has a meaning, or is the code of a problem of a specification, or both."""
+    meaning = meaning or warnings().get(word)
+    requirement = requirement_of_code(word)
+    if as_json:
+        document: dict[str, object] = {"word": word}
+        if meaning is not None:
+            document["meaning"] = meaning
+        if requirement is not None:
+            document["requirement"] = _document(requirement)
+        print_json(document)
+        return
+    _say(word if meaning is None else f"{word}\n  {meaning}")
+    if requirement is not None:
+        _say(f"{'A warning' if word in warnings() else 'A problem'} of a specification, as `perdure lint` tells it:")
+        _requirement(requirement, as_json=False)
 
 
 def _requirement(requirement: Requirement, *, as_json: bool) -> None:
