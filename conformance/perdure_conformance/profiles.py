@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final, Union
 
 from perdure_conformance.journal.profile import JOURNAL
+from perdure_conformance.spec.profile import SPEC
 from perdure_conformance.suite import Case, Profile
 
-PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (JOURNAL,)}
+PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (JOURNAL, SPEC)}
 """By name; the first is the one that is judged if none is named."""
 
 ANY_CASE: Final[Any] = Union[tuple(profile.case for profile in PROFILES.values())]  # noqa: UP007 - not known before

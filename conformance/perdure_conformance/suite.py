@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypedDict
 
 import msgspec
 from msgspec import Meta
 
+from perdure.kernel.values import JsonValue
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.harness.targets import Subjects, Target
@@ -95,6 +96,35 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
         """Return what is done, a line each, with the answers to what fails; `whole` tells what comes before it too."""
         raise NotImplementedError
+
+
+class Violation(Exception):
+    """An answer breaks a requirement."""
+
+    def __init__(self, requirement: str, expected: JsonValue, actual: JsonValue) -> None:
+        super().__init__(requirement)
+        self.requirement = requirement
+        self.expected = expected
+        self.actual = actual
+
+
+def failure_of(stop: Violation | AdapterFault) -> str:
+    """Return the word for a failure: the requirement, or the kind of fault."""
+    return stop.requirement if isinstance(stop, Violation) else f"fault:{stop.kind}"
+
+
+class Difference(TypedDict):
+    """What was expected at the first difference, and what came."""
+
+    expected: object
+    actual: object
+
+
+def difference(stop: Violation | AdapterFault) -> Difference:
+    """Return the difference that a failure shows."""
+    if isinstance(stop, Violation):
+        return Difference(expected=stop.expected, actual=stop.actual)
+    return Difference(expected=None, actual=stop.sentence)
 
 
 @dataclass(frozen=True, slots=True)

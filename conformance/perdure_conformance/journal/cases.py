@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -16,10 +16,10 @@ from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.describe import numbered
 from perdure_conformance.journal.operations import Append, Identities, Load, Operation
-from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
+from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.shrinking import chunks, fewest, smallest, within
-from perdure_conformance.suite import Case, Replay
+from perdure_conformance.suite import Case, Difference, Replay, Violation, difference, failure_of
 
 _MAX_RECORDS, _MAX_BODY_BYTES = 20_000, 64 * 2**20
 
@@ -67,25 +67,6 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
         lines += ["and then, on other runs:"] if before else []
         lines += numbered(last.operations, answers)
         return lines if self.size else [*lines, "  (it failed before the first operation)"]
-
-
-def failure_of(stop: Violation | AdapterFault) -> str:
-    """Return the word for a failure: the requirement, or the kind of fault."""
-    return stop.requirement if isinstance(stop, Violation) else f"fault:{stop.kind}"
-
-
-class Difference(TypedDict):
-    """What was expected at the first difference, and what came."""
-
-    expected: object
-    actual: object
-
-
-def difference(stop: Violation | AdapterFault) -> Difference:
-    """Return the difference that a failure shows."""
-    if isinstance(stop, Violation):
-        return Difference(expected=stop.expected, actual=stop.actual)
-    return Difference(expected=None, actual=stop.sentence)
 
 
 def replay(case: JournalCase, target: Target, rules: Rules = RULES) -> Replay:

@@ -11,14 +11,23 @@ import msgspec
 from perdure.journal.contract import Capabilities
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
-from perdure_conformance.journal.cases import JournalCase, PlayOf, difference, failure_of, replay, shrink
+from perdure_conformance.journal.cases import JournalCase, PlayOf, replay, shrink
 from perdure_conformance.journal.claims import PREFIXES
 from perdure_conformance.journal.machine import Abilities, Effort, Stop, run_machine
 from perdure_conformance.journal.operations import Identities
-from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally, Violation
+from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
-from perdure_conformance.suite import Finding, Judgement, Options, Progress, say_nothing
+from perdure_conformance.suite import (
+    Finding,
+    Judgement,
+    Options,
+    Progress,
+    Violation,
+    difference,
+    failure_of,
+    say_nothing,
+)
 from perdure_conformance.verdict import Depth
 
 MACHINE: Final = "stateful machine"

@@ -32,8 +32,9 @@ from perdure_conformance.journal.operations import (
     Reopen,
     SaveSnapshot,
 )
-from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Violation
+from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded
 from perdure_conformance.journal.scripts import MALFORMED_EVENT_IDS, ODD_TEXTS
+from perdure_conformance.suite import Violation
 
 Stop = Violation | AdapterFault | Inconclusive
 """Why a play could not go on."""

@@ -63,6 +63,7 @@ from perdure_conformance.journal.world import (
     World,
 )
 from perdure_conformance.requirements import requirements
+from perdure_conformance.suite import Violation
 
 SENDS_OF_AN_UNANSWERED_OPERATION = 8
 """How often an operation is sent that keeps being answered `not_stored` or `unavailable`."""
@@ -71,16 +72,6 @@ STDERR_KEPT_CHARACTERS = 64 * 1024
 
 
 Claimable = TypeVar("Claimable", SaveSnapshot | LoadSnapshot, Acquire | Renew | Release)
-
-
-class Violation(Exception):
-    """An answer breaks a requirement."""
-
-    def __init__(self, requirement: str, expected: JsonValue, actual: JsonValue) -> None:
-        super().__init__(requirement)
-        self.requirement = requirement
-        self.expected = expected
-        self.actual = actual
 
 
 class PlayEnded(Exception):

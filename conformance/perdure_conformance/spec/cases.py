@@ -1,0 +1,198 @@
+"""Cases: a failing question as data, asked again of a fresh validator, and made as small as it gets."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from perdure.kernel.values import JsonError, JsonValue, read_json
+from perdure_conformance.harness.connection import AdapterFault
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.shrinking import chunks, fewest, smallest, within
+from perdure_conformance.spec.documents import MAX_CHARACTERS, length_of, text_of, written
+from perdure_conformance.spec.questions import Question
+from perdure_conformance.spec.room import Inconclusive, Room
+from perdure_conformance.suite import Case, Difference, Replay, Violation, difference, failure_of
+
+_CHARACTERS_SHOWN = 4_000
+_CHARACTERS_SHRUNK = 100_000
+
+
+class SpecCase(Case, frozen=True, kw_only=True, tag="spec"):
+    """All that is needed to fail again: what was asked, the last question being the one that fails."""
+
+    questions: Annotated[tuple[Question, ...], Meta(max_length=1000)]
+
+    @property
+    def size(self) -> int:
+        """How many values the documents hold; of a text that is no JSON, its characters in tens."""
+        return sum(_size(question) for question in self.questions)
+
+    @property
+    def needs_prior_state(self) -> bool:
+        """Whether it fails only after other questions."""
+        return len(self.questions) > 1
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether its documents are no longer than those of checks."""
+        return sum(length_of(question.document) for question in self.questions) <= MAX_CHARACTERS
+
+    def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
+        """Return the documents, each with what was answered."""
+        shown = self.questions if whole else self.questions[-1:]
+        if not shown:
+            return ["  (it failed before the first question)"]
+        lines = []
+        for question in shown:
+            last = question is self.questions[-1]
+            lines += ["  " + line for line in _in_words(question)]
+            lines += [f"  → {answers[-1]}"] if last and answers else []
+        return lines
+
+
+def _size(question: Question) -> int:
+    if length_of(question.document) > _CHARACTERS_SHRUNK:
+        return 1 + sum(isinstance(piece, str) for piece in question.document)
+    try:
+        return _values(json.loads(text_of(question.document)))
+    except (ValueError, RecursionError):
+        return 1 + length_of(question.document) // 10
+
+
+def _values(value: JsonValue) -> int:
+    if isinstance(value, Mapping):
+        return 1 + sum(_values(item) for item in value.values())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return 1 + sum(_values(item) for item in value)
+    return 1
+
+
+def _in_words(question: Question) -> list[str]:
+    pieces = [
+        piece if isinstance(piece, str) else f"⟨{piece.text!a}, {piece.times:,} times⟩" for piece in question.document
+    ]
+    text = "".join(pieces)
+    lines = [text if len(text) <= _CHARACTERS_SHOWN else text[:_CHARACTERS_SHOWN] + "…"]
+    if question.handlers is not None:
+        handlers = [f"{handler.name} {handler.version} ({', '.join(handler.inputs)})" for handler in question.handlers]
+        lines.append(f"handlers: {'; '.join(handlers) or 'none'}")
+    return lines
+
+
+def replay(case: SpecCase, target: Target) -> Replay:
+    """Ask again, of a fresh validator."""
+    room = Room(target, case.timeout_s)
+    stop: Violation | AdapterFault | None = None
+    answers: list[str] = []
+    try:
+        for question in case.questions:
+            stop = None
+            try:
+                answers.append(room.judge(question, frozenset(case.off), Counter()))
+            except Violation as violation:
+                answers.append("valid" if _says_valid(violation) else "refused")
+                stop = violation
+            except Inconclusive:
+                break
+        else:
+            _close_if_asked(case, room)
+    except AdapterFault as fault:
+        stop = fault
+    try:
+        told = difference(stop) if stop is not None else Difference(expected=None, actual=None)
+        return Replay(
+            failure=None if stop is None else failure_of(stop),
+            expected=told["expected"],
+            actual=told["actual"],
+            answers=tuple(answers[-1:]),
+            finished=stop is not None or len(answers) == len(case.questions),
+            transcript=room.transcript.text(),
+            stderr=stop.stderr if isinstance(stop, AdapterFault) and stop.stderr else room.stderr(),
+        )
+    finally:
+        room.remove()
+
+
+def _close_if_asked(case: SpecCase, room: Room) -> None:
+    """Open and close in good order, where it failed so, or before the first question."""
+    if case.failure.startswith("fault:"):
+        room.describe()
+        room.close()
+
+
+def _says_valid(violation: Violation) -> bool:
+    return isinstance(violation.actual, Mapping) and violation.actual.get("valid") is True
+
+
+def shrink(case: SpecCase, target: Target, *, attempts: int) -> SpecCase:
+    """Return the smallest case found that fails the same way, in so many attempts."""
+    if case.failure.startswith("fault:") or not case.questions:
+        return case
+    if case.needs_prior_state:
+        return _shrunk_with_prior_state(case, target, attempts)
+    room = Room(target, case.timeout_s)
+
+    def fails(candidate: SpecCase) -> bool:
+        try:
+            room.judge(candidate.questions[-1], frozenset(case.off), Counter())
+        except Violation as violation:
+            return violation.requirement == case.failure
+        except (Inconclusive, AdapterFault):
+            return False
+        return False
+
+    try:
+        return smallest(case, within(attempts, fails), _smaller)
+    finally:
+        room.remove()
+
+
+def _shrunk_with_prior_state(case: SpecCase, target: Target, attempts: int) -> SpecCase:
+    """Drop questions before the failing one, and make that one smaller, each time asking a fresh validator."""
+
+    def fails(candidate: SpecCase) -> bool:
+        return replay(candidate, target).failure == case.failure
+
+    *before, last = case.questions
+    still_fails = within(attempts, fails)
+    fewer = fewest(tuple(before), lambda kept: still_fails(msgspec.structs.replace(case, questions=(*kept, last))))
+    case = msgspec.structs.replace(case, questions=(*fewer, last))
+    return smallest(case, still_fails, _smaller)
+
+
+def _smaller(case: SpecCase) -> Iterator[SpecCase]:
+    """Yield cases whose failing document is a little smaller, the boldest first."""
+    *before, last = case.questions
+    if length_of(last.document) > _CHARACTERS_SHRUNK:
+        return
+    try:
+        value = read_json(text_of(last.document))
+    except JsonError:
+        return
+    for smaller in _smaller_values(value):
+        question = msgspec.structs.replace(last, document=written(smaller))
+        yield msgspec.structs.replace(case, questions=(*before, question))
+
+
+def _smaller_values(value: JsonValue) -> Iterator[JsonValue]:
+    """Yield values that lack a part, first of what is nearest to the root, then of what is inside."""
+    if isinstance(value, Mapping):
+        for key in value:
+            yield {other: item for other, item in value.items() if other != key}
+        for key, item in value.items():
+            for smaller in _smaller_values(item):
+                yield {**value, key: smaller}
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for gone in chunks(len(value)):
+            yield [*value[: gone.start], *value[gone.stop :]]
+        if len(value) == 1:
+            yield []
+        for position, item in enumerate(value):
+            for smaller in _smaller_values(item):
+                yield [*value[:position], smaller, *value[position + 1 :]]

@@ -1,0 +1,34 @@
+"""The profile `spec`, as one value."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure_conformance.rules import Rules
+from perdure_conformance.spec import claims
+from perdure_conformance.spec.cases import SpecCase, replay, shrink
+from perdure_conformance.spec.contract import Capabilities
+from perdure_conformance.spec.dispatch import VALIDATORS
+from perdure_conformance.spec.judge import checks_of, judge
+from perdure_conformance.spec.mutants import MUTANTS
+from perdure_conformance.spec.twins import TWINS
+from perdure_conformance.suite import Profile, Sizes
+
+SPEC: Final = Profile(
+    name="spec",
+    prefixes=claims.PREFIXES,
+    subjects=VALIDATORS,
+    rules=Rules(is_claimed=claims.is_claimed),
+    nothing_claimed=Capabilities(),
+    judge=judge,
+    case=SpecCase,
+    replay=replay,
+    shrink=shrink,
+    level=claims.level,
+    not_covered=claims.not_covered,
+    checks_of=checks_of,
+    meanings=claims.MEANINGS,
+    mutants=MUTANTS,
+    twins=TWINS,
+    sizes=Sizes(unit="values", largest=60, median=20),
+)

@@ -1,0 +1,170 @@
+"""One document, and what an answer to it must be.
+
+What is right is the model's business. Here stands who is to blame for what is wrong: each difference between the
+model and an answer breaks one requirement, the most particular that it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from perdure.kernel.outcomes import Outcome, read_outcome
+from perdure.kernel.predicates import matches
+from perdure.kernel.problems import Problems
+from perdure.kernel.specification import Definition, HandlerDeclaration, Specification
+from perdure.kernel.structure import Reading, read
+from perdure.kernel.validation import Validation, validate_text
+from perdure.kernel.values import JsonValue, read_json
+from perdure_conformance.requirements import requirement_of_code, requirements
+from perdure_conformance.spec.contract import Answer, Capabilities, Told
+from perdure_conformance.spec.documents import Document, text_of
+from perdure_conformance.spec.reference import answer_of, catalogue
+
+_LEVELS_ABOVE: Final = {
+    "dependency_cycle": 3,
+    "duplicate_node": 2,
+    "duplicate_name": 1,
+    "overlapping_edges": 1,
+    "input_given_twice": 2,
+    "child_recursion": 5,
+    "children_too_deep": 5,
+}
+"""Where any of several places is right: how far above the model's place they all are."""
+
+
+_PROBLEMS_SHOWN: Final = 8
+
+
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One document, with the handlers that there are."""
+
+    document: Document
+    handlers: tuple[HandlerDeclaration, ...] | None = None
+    about: str = ""
+    """The requirement that the document is there for; empty if it was drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing about an answer that a requirement decides."""
+
+    requirement: str
+    kept: bool
+    expected: JsonValue
+    actual: JsonValue
+
+
+@lru_cache(maxsize=4096)
+def truth_about(document: Document, handlers: tuple[HandlerDeclaration, ...] | None) -> Validation:
+    """Return what the model says of a document."""
+    return validate_text(text_of(document), catalogue(handlers))
+
+
+def points(question: Question, answer: Answer, claims: Capabilities) -> Iterator[Point]:
+    """Yield what an answer is judged by, in order; what comes after a broken one means nothing."""
+    truth = truth_about(question.document, question.handlers)
+    expected, actual = _words(answer_of(truth)), _words(answer)
+    yield Point(_on_acceptance(question, truth), answer.valid == truth.valid, expected, actual)
+    if truth.valid:
+        yield Point("SPC-002", True, expected, actual)  # noqa: FBT003 - it was accepted, as it must be
+        yield from _of_accepted(truth, answer, claims)
+    else:
+        yield from _of_refused(question, truth, answer, claims)
+
+
+def _on_acceptance(question: Question, truth: Validation) -> str:
+    """Return whom a wrong acceptance or refusal breaks."""
+    about = question.about
+    if truth.valid:
+        return about or ("SPC-031" if truth.problems else "SPC-002")
+    broken = [_requirement(problem.code) for problem in truth.problems if problem.severity == "error"]
+    owns_no_code = about and not requirements()[about].codes
+    return about if about in broken or owns_no_code else broken[0]
+
+
+def _requirement(code: str) -> str:
+    found = requirement_of_code(code)
+    assert found is not None, code
+    return found.id
+
+
+def _of_accepted(truth: Validation, answer: Answer, claims: Capabilities) -> Iterator[Point]:
+    if claims.content_hash:
+        same = answer.content_hash == truth.content_hash
+        yield Point("SPC-012", same, {"content_hash": truth.content_hash}, {"content_hash": answer.content_hash})
+    if claims.initial_nodes:
+        told = None if answer.initial_nodes is None else list(answer.initial_nodes)
+        wanted = list(truth.initial_nodes)
+        yield Point("SPC-021", told == wanted, {"initial_nodes": wanted}, {"initial_nodes": told})
+
+
+def _of_refused(question: Question, truth: Validation, answer: Answer, claims: Capabilities) -> Iterator[Point]:
+    errors = [problem for problem in truth.problems if problem.severity == "error"]
+    told = answer.problems or ()
+    expected, actual = _words(answer_of(truth)), _words(answer)
+    broken = [_requirement(problem.code) for problem in errors]
+    if claims.codes:
+        named = {found.id for each in told if each.code and (found := requirement_of_code(each.code)) is not None}
+        yield Point("SPC-028", not named.isdisjoint(broken), expected, actual)
+        if claims.all_problems and question.about == "SPC-030":
+            yield Point("SPC-030", named.issuperset(broken), expected, actual)
+    elif claims.all_problems and question.about == "SPC-030":
+        yield Point("SPC-030", len(told) >= len(errors), expected, actual)
+    if len(errors) > 1:
+        return
+    (error,) = errors
+    at_fault = [each for each in told if not claims.codes or _is_about(each, broken[0])]
+    if claims.pointers:
+        place = _above(error.pointer, _LEVELS_ABOVE.get(error.code, 0))
+        yield Point("SPC-029", any(_is_near(each.pointer, place) for each in at_fault), expected, actual)
+    if claims.witnesses and error.code == "overlapping_edges":
+        shown = any(_is_witness(each.witness, question) for each in at_fault)
+        yield Point("EDG-007", shown, expected, actual)
+
+
+def _is_about(told: Told, requirement: str) -> bool:
+    found = requirement_of_code(told.code or "")
+    return found is not None and found.id == requirement
+
+
+def _above(pointer: str, levels: int) -> str:
+    for _ in range(levels):
+        pointer = pointer.rpartition("/")[0]
+    return pointer
+
+
+def _is_near(told: str | None, place: str) -> bool:
+    """Tell whether a pointer leads to a place, to something inside it, or to something around it."""
+    if told is None:
+        return False
+    return f"{told}/".startswith(f"{place}/") or f"{place}/".startswith(f"{told}/")
+
+
+def _is_witness(witness: Any, question: Question) -> bool:
+    """Tell whether an outcome matches two exclusive edges of one node."""
+    problems = Problems()
+    outcome = read_outcome(witness, problems)
+    if outcome is None or problems.errors:
+        return False
+    document = read(Specification, read_json(text_of(question.document)), Reading(Problems()))
+    assert isinstance(document, Specification)
+    return any(_shows_an_overlap(outcome, workflow) for workflow in (document, *document.children.values()))
+
+
+def _shows_an_overlap(outcome: Outcome, workflow: Definition) -> bool:
+    sources = [edge.source for edge in workflow.edges if edge.mode == "exclusive" and matches(edge.when, outcome)]
+    return len(sources) > len(set(sources))
+
+
+def _words(answer: Answer) -> JsonValue:
+    """Return an answer for people: without the sentences, which are not judged."""
+    without = [msgspec.structs.replace(each, sentence=None) for each in answer.problems or ()]
+    shown: JsonValue = msgspec.to_builtins(
+        msgspec.structs.replace(answer, problems=tuple(without[:_PROBLEMS_SHOWN]) or None, warnings=None)
+    )
+    return shown
