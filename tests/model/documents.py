@@ -116,7 +116,7 @@ def as_definition(whole: Document, key: str = "inner@1") -> Document:
     """Return a document that runs the workflow of `whole` as a child, with the same version and catalog."""
     outside = ("schema_version", "workflow_id", "workflow_version", "content_hash", "$schema", "children")
     inner = {name: value for name, value in whole.items() if name not in outside}
-    caller = child_node("call", workflow=key, input=dict.fromkeys(whole.get("inputs", ()), 1))
+    caller = child_node("call", workflow=key, input={str(name): 1 for name in whole.get("inputs", ())})
     children = {**whole.get("children", {}), key: inner}
     return document(caller, version=whole["schema_version"], children=children)
 
@@ -135,7 +135,7 @@ def changed(whole: Document, at: str, value: Any) -> Document:
     if isinstance(here, list):
         here[int(last) : int(last) + 1] = [] if value is GONE else [value]
     elif value is GONE:
-        del here[last]
+        here.pop(last, None)
     else:
         here[last] = value
     return found
