@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from perdure_conformance.cli import check, doctor, explain, rerun, selftest
+from perdure_conformance.cli import check, doctor, explain, lint, rerun, selftest
 
 app = typer.Typer(
     name="perdure",
@@ -37,6 +37,7 @@ def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
 
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
+app.command("lint", epilog=lint.EPILOG)(lint.lint_command)
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 app.command("selftest", epilog=selftest.EPILOG)(selftest.selftest)
 app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)

@@ -1,0 +1,198 @@
+"""A picture as SVG: one file, without script and without anything from elsewhere, readable in light and in dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+from xml.sax.saxutils import escape
+
+from rich.cells import cell_len
+
+from perdure_conformance.lint.drawing import LEGEND, Arrow, Box, Panel
+from perdure_conformance.lint.layout import Layout, Point, Route, Size, TooMany, layout
+
+MAX_BOXES: Final = 400
+MAX_ARROWS: Final = 2_000
+
+_CHARACTER: Final = 7.3
+"""The width of a character of 12 px in a typeface of fixed width, at the widest."""
+_LINE: Final = 16.0
+_MARGIN: Final = 24.0
+_PORT: Final = {"dependency": -8.0, "parallel": 0.0, "exclusive": 8.0}
+
+_STYLE: Final = """\
+text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328;text-anchor:middle}
+.paper{fill:#ffffff}.left{text-anchor:start}.bold{font-weight:bold}text.soft{fill:#59636e}
+.label{paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}
+.box{fill:#f6f8fa;stroke:#59636e}.inner{fill:none;stroke:#59636e}.initial{stroke:#0969da;stroke-width:2.5px}
+.arrow{fill:none;stroke:#1f2328;stroke-width:1.3px}.dependency{stroke:#59636e;stroke-dasharray:5 4}
+.exclusive{stroke:#0969da}.head{fill:#1f2328}.tail{fill:#ffffff;stroke:#0969da}
+@media (prefers-color-scheme:dark){
+text{fill:#e6edf3}.paper{fill:#0d1117}text.soft{fill:#9198a1}.label{stroke:#0d1117}
+.box{fill:#161b22;stroke:#9198a1}.inner{stroke:#9198a1}.initial{stroke:#58a6ff}
+.arrow{stroke:#e6edf3}.dependency{stroke:#9198a1}.exclusive{stroke:#58a6ff}
+.head{fill:#e6edf3}.tail{fill:#0d1117;stroke:#58a6ff}
+}
+"""
+"""Without custom properties, which converters do not know."""
+
+
+class Crowded(Exception):
+    """A picture that would show nothing. `str(error)` is one sentence."""
+
+
+def picture(panels: Sequence[Panel], identity: str) -> str:
+    """Return the picture; `identity` keeps its names apart from those of others in one page. Raises `Crowded`."""
+    boxes, arrows = sum(len(panel.boxes) for panel in panels), sum(len(panel.arrows) for panel in panels)
+    if boxes > MAX_BOXES or arrows > MAX_ARROWS:
+        raise Crowded(
+            f"{boxes:,} nodes and {arrows:,} arrows are too many for a picture, which has at most {MAX_BOXES} and "
+            f"{MAX_ARROWS:,}: use --picture mermaid, or draw the children as documents of their own."
+        )
+    try:
+        placed = [_placed(panel) for panel in panels]
+    except TooMany:
+        raise Crowded("The arrows span too many rows for a picture: use --picture mermaid.") from None
+    width = max(found.width for found in placed) + 2 * _MARGIN
+    parts: list[str] = []
+    top = _MARGIN
+    for panel, found in zip(panels, placed, strict=True):
+        parts += _panel(panel, found, top, identity)
+        top += found.height + 5 * _LINE
+    for line in LEGEND:
+        parts.append(_text("soft left", _MARGIN, top, line))
+        top += _LINE
+    return "\n".join([*_head(panels, identity, width, top + _MARGIN), *parts, "</svg>", ""])
+
+
+def _head(panels: Sequence[Panel], identity: str, width: float, height: float) -> Iterator[str]:
+    size = f"{_number(width)} {_number(height)}"
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{_number(width)}" '
+        f'height="{_number(height)}" role="img" aria-labelledby="title-{identity} desc-{identity}">'
+    )
+    yield f'<title id="title-{identity}">Workflow {escape(panels[0].title)}</title>'
+    yield f'<desc id="desc-{identity}">{escape(_described(panels))}</desc>'
+    yield f"<style>\n{_STYLE}</style>"
+    yield (
+        f'<defs><marker id="head-{identity}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
+        'markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0L8 4L0 8Z"/></marker>'
+        f'<marker id="tail-{identity}" viewBox="0 0 12 8" refX="0" refY="4" markerWidth="12" markerHeight="8" '
+        'markerUnits="userSpaceOnUse" orient="auto"><path class="tail" d="M0.5 4L6 0.5L11.5 4L6 7.5Z"/></marker></defs>'
+    )
+    yield '<rect class="paper" width="100%" height="100%"/>'
+
+
+def _described(panels: Sequence[Panel]) -> str:
+    """Return the picture in words: each workflow with its nodes, and where they lead."""
+    told = []
+    for panel in panels:
+        names = [box.lines[0].removeprefix("▶ ") for box in panel.boxes]
+        first = ", ".join(names[position] for position in panel.initial)
+        arrows = "; ".join(
+            f"{names[arrow.target]} waits for {names[arrow.source]}"
+            if arrow.kind == "dependency"
+            else f"{names[arrow.source]} leads to {names[arrow.target]} ({', '.join(arrow.labels)})"
+            for arrow in panel.arrows
+        )
+        told.append(f"{panel.title}: {len(names)} nodes; begins with {first}. {arrows}".rstrip(". ") + ".")
+    return " ".join(told)
+
+
+def _size(box: Box) -> Size:
+    return Size(max(cell_len(line) for line in box.lines) * _CHARACTER + 28, len(box.lines) * _LINE + 14)
+
+
+def _placed(panel: Panel) -> Layout:
+    arrows = [(arrow.source, arrow.target) for arrow in panel.arrows]
+    found = layout([_size(box) for box in panel.boxes], arrows, panel.union, panel.initial)
+    labels = (
+        _label_place(arrow, route).x + max(map(cell_len, arrow.labels)) * _CHARACTER / 2
+        for arrow, route in zip(panel.arrows, found.routes, strict=True)
+        if arrow.labels
+    )
+    words = max(cell_len(line) * _CHARACTER for line in (panel.title, *LEGEND))
+    found.width = max([found.width, words, *labels])
+    return found
+
+
+def _panel(panel: Panel, placed: Layout, top: float, identity: str) -> Iterator[str]:
+    yield _text("left bold", _MARGIN, top, panel.title)
+    yield f'<g transform="translate({_number(_MARGIN)} {_number(top + _LINE)})">'
+    routes = list(zip(panel.arrows, placed.routes, strict=True))
+    for arrow, route in routes:
+        tail = f' marker-start="url(#tail-{identity})"' if arrow.kind == "exclusive" else ""
+        way = _way(route, _PORT[arrow.kind])
+        yield f'<path class="arrow {arrow.kind}" d="{way}" marker-end="url(#head-{identity})"{tail}/>'
+    for box, centre in zip(panel.boxes, placed.centres, strict=True):
+        yield from _box(box, centre)
+    taken: set[tuple[int, int]] = set()
+    for arrow, route in routes:
+        if arrow.labels:
+            yield from _labels(arrow, _label_place(arrow, route), taken)
+    yield "</g>"
+
+
+def _box(box: Box, centre: Point) -> Iterator[str]:
+    size = _size(box)
+    x, y = centre.x - size.width / 2, centre.y - size.height / 2
+    kind = "box initial" if box.is_initial else "box"
+    yield _frame(kind, x, y, size)
+    if box.is_child:
+        yield _frame("inner", x + 4, y + 4, Size(size.width - 8, size.height - 8))
+    for number, line in enumerate(box.lines):
+        place = y + 7 + _LINE * number + 12
+        yield _text("bold" if number == 0 else "soft", centre.x, place, line)
+
+
+def _frame(kind: str, x: float, y: float, size: Size) -> str:
+    return (
+        f'<rect class="{kind}" x="{_number(x)}" y="{_number(y)}" width="{_number(size.width)}" '
+        f'height="{_number(size.height)}" rx="6"/>'
+    )
+
+
+def _way(route: Route, port: float) -> str:
+    if route.goes_around:
+        out, corner, last, back = route.points
+        return f"M{_at(out)}C{_at(corner)} {_at(last)} {_at(back)}"
+    first, *others = [Point(point.x + port, point.y) for point in route.points]
+    way = f"M{_at(first)}"
+    before = first
+    for point in others:
+        middle = (before.y + point.y) / 2
+        way += f"C{_at(Point(before.x, middle))} {_at(Point(point.x, middle))} {_at(point)}"
+        before = point
+    return way
+
+
+def _label_place(arrow: Arrow, route: Route) -> Point:
+    """Return where the labels of an arrow stand: half way to the first row, or where it turns around."""
+    if route.goes_around:
+        out, corner, last, back = route.points
+        return Point((out.x + 3 * corner.x + 3 * last.x + back.x) / 8, (out.y + 3 * corner.y + 3 * last.y + back.y) / 8)
+    first, second = route.points[:2]
+    return Point((first.x + second.x) / 2 + _PORT[arrow.kind], (first.y + second.y) / 2)
+
+
+def _labels(arrow: Arrow, place: Point, taken: set[tuple[int, int]]) -> Iterator[str]:
+    """Yield the labels of an arrow, moved down where others stand already."""
+    for number, label in enumerate(arrow.labels):
+        half = cell_len(label) * _CHARACTER / 2
+        columns = range(int((place.x - half) // 12), int((place.x + half) // 12) + 1)
+        row = int((place.y + number * _LINE) // _LINE)
+        row = next((free for free in range(row, row + 4) if all((free, x) not in taken for x in columns)), row)
+        taken.update((row, x) for x in columns)
+        yield _text("label", place.x, row * _LINE + 12, label)
+
+
+def _text(kind: str, x: float, y: float, text: str) -> str:
+    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>'
+
+
+def _at(point: Point) -> str:
+    return f"{_number(point.x)} {_number(point.y)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
