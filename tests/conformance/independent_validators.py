@@ -90,7 +90,7 @@ def text(least: int, most: int | None) -> Check:
         if not isinstance(value, str):
             v.problem("wrong_type", at)
         elif len(value) < least or (most is not None and len(value) > most):
-            v.problem("out_of_range", at)
+            v.problem("wrong_form", at)
 
     return check
 
@@ -555,9 +555,9 @@ class Validator:
 
     def fraction(self, token: str) -> Any:
         number = float(token)
-        if math.isinf(number) or (number.is_integer() and abs(number) > self.largest):
+        if math.isinf(number) or (number.is_integer() and self.largest < abs(number) < 1e21):
             raise Unreadable("number_out_of_range")
-        if number.is_integer():
+        if number.is_integer() and abs(number) < 1e21:
             return int(number)
         self.plain = False
         return number

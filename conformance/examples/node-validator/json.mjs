@@ -138,8 +138,10 @@ class Parser {
   }
 
   #number() {
-    const value = Number(this.#match(NUMBER, 'a value'))
-    const isInRange = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+    const text = this.#match(NUMBER, 'a value')
+    const value = Number(text)
+    const isInteger = /^-?[0-9]+$/.test(text) || /^-?[0-9]+$/.test(String(value))
+    const isInRange = Number.isFinite(value) && (!isInteger || Number.isSafeInteger(value))
     if (!isInRange) this.#problem('number_out_of_range', 'Write numbers that are finite, integers within ±(2^53−1).')
     return value
   }

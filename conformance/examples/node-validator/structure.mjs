@@ -152,7 +152,7 @@ const artifact = object({
   artifact_id: required(uuid),
   byte_length: required(natural),
   sha256: required(digest),
-  media_type: required(characters(1, 255)),
+  media_type: optional(characters(1, 255)),
 })
 
 /** The set of its fields: nothing looks at the values. */

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from perdure_conformance.cli import check, doctor, explain, lint, rerun, selftest
+from perdure_conformance.cli import bench, check, doctor, explain, lint, rerun, selftest
 
 app = typer.Typer(
     name="perdure",
@@ -32,7 +32,7 @@ _VERSION = typer.Option("--version", callback=_say_version, is_eager=True, help=
 
 @app.callback()
 def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
-    """Judge a durable workflow journal: find out whether it really loses nothing."""
+    """Judge durable workflow systems: find out whether they really lose nothing."""
 
 
 app.command("check", epilog=check.EPILOG)(check.check)
@@ -40,4 +40,5 @@ app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
 app.command("lint", epilog=lint.EPILOG)(lint.lint_command)
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 app.command("selftest", epilog=selftest.EPILOG)(selftest.selftest)
+app.command("bench", epilog=bench.EPILOG)(bench.bench)
 app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)

@@ -32,7 +32,7 @@ _LEVELS_ABOVE: Final = {
     "overlapping_edges": 1,
     "input_given_twice": 2,
     "child_recursion": 5,
-    "children_too_deep": 5,
+    "children_too_deep": 99,
 }
 """Where any of several places is right: how far above the model's place they all are."""
 

@@ -16,7 +16,7 @@ import msgspec
 
 from perdure.kernel import advice
 from perdure.kernel.definitions import Scope
-from perdure.kernel.graphs import a_cycle, cycles, reached
+from perdure.kernel.graphs import a_cycle, components, cycles, reached
 from perdure.kernel.identity import Name, NodeId, WorkflowReference
 from perdure.kernel.outcomes import MAX_INLINE_BYTES, RETRY_CLASSES
 from perdure.kernel.predicates import can_match, overlaps, witness
@@ -474,13 +474,14 @@ def _calls(scope: Scope, positions: Mapping[WorkflowReference, int]) -> dict[int
 
 
 def _check_levels(from_root: Mapping[int, str], calls: Sequence[Mapping[int, str]], problems: Problems) -> None:
-    here = list(from_root)
-    for _ in range(MAX_CHILD_LEVELS - 1):
-        here = list(dict.fromkeys(called for caller in here for called in calls[caller]))
-    for caller in here:
-        for place in calls[caller].values():
-            told = f"Flatten the children: there are {MAX_CHILD_LEVELS} levels at most, and this would be one more."
-            problems.error("children_too_deep", place, told)
+    """Count levels from the document, and from definitions that nothing runs."""
+    level = [int(position in from_root) for position in range(len(calls))]
+    for (caller,) in reversed(components([list(of_child) for of_child in calls])):
+        for called, place in calls[caller].items():
+            level[called] = max(level[called], level[caller] + 1)
+            if level[caller] == MAX_CHILD_LEVELS:
+                told = f"Flatten the children: there are {MAX_CHILD_LEVELS} levels at most, and this would be one more."
+                problems.error("children_too_deep", place, told)
 
 
 def _check_handlers(scopes: Iterable[Scope], handlers: Handlers) -> None:

@@ -113,9 +113,9 @@ def eight_levels() -> Iterator[Pair]:
     )
     yield pair(
         "CHD-003",
-        "a long chain that is entered near its end",
-        _nested(12),
-        workflow(node("a", child={"workflow": "c8@1", "policy": "propagate"}), children=_nested(12)["children"]),
+        "ten definitions in a row that nobody runs",
+        workflow(children=_nested(10)["children"]),
+        workflow(children=_nested(9)["children"]),
     )
 
 
