@@ -351,6 +351,14 @@ def test_a_choice_of_three_that_merges_by_two_and_then_by_three() -> None:
     assert both(with_edges(*[edge("s", name) for name in "abc"], *late), "j", "m")
 
 
+def test_a_choice_of_four_that_merges_by_two_and_then_by_all() -> None:
+    words = [SUCCEEDED, CHANGES, BLOCKED, FAILED]
+    ways = [edge("s", name, word) for name, word in zip("abcd", words, strict=True)]
+    late = [edge("a", "j"), edge("b", "j"), edge("j", "m"), edge("c", "m"), edge("d", "m")]
+    assert both(with_edges(*ways, *late))
+    assert both(with_edges(*ways, *late[:2], *late[:1:-1]))
+
+
 def test_another_way_out_does_not_make_a_choice_parallel() -> None:
     """Of what chooses between three, a fourth way that is always taken leads elsewhere."""
     ways = [edge("s", "a", SUCCEEDED), edge("s", "b", CHANGES), edge("s", "c", BLOCKED), edge("s", "log")]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise, product
 
 import pytest
@@ -189,6 +190,28 @@ def test_ancestors_are_those_on_the_way_to_the_root(choices: list[int], data: st
     one, other = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size - 1))
     assert [tree.ancestor(one, depth) for depth in range(len(way[one]))] == way[one]
     assert tree.common(one, other) == [node for node in way[one] if node in way[other]][-1]
+
+
+@pytest.mark.parametrize(
+    "parent_of",
+    [
+        lambda node: node * 0,
+        lambda node: node - 1,
+        lambda node: max(0, node - 2),
+        lambda node: max(0, node - 3),
+        lambda node: node // 2,
+    ],
+    ids=["star", "path", "two paths", "three paths", "binary"],
+)
+def test_two_nodes_have_one_lowest_ancestor_in_common(parent_of: Callable[[int], int]) -> None:
+    size = 40
+    tree = Tree.rooted_at(0, size)
+    way: list[list[int]] = [[0]]
+    for node in range(1, size):
+        tree.add(node, parent_of(node))
+        way.append([*way[parent_of(node)], node])
+    for one, other in product(range(size), range(size)):
+        assert tree.common(one, other) == [node for node in way[one] if node in way[other]][-1]
 
 
 def test_long_graphs_do_not_exhaust_the_stack() -> None:

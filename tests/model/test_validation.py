@@ -1114,7 +1114,13 @@ def test_levels_are_counted_along_the_longest_way_down_from_the_document() -> No
     assert "children_too_deep" in [code for code, _ in errors(validate(document(*calls, children=chain(9))))]
     calls = [child_node("short", workflow="c9@1"), child_node("long", workflow="c2@1")]
     assert errors(validate(document(*calls, children=chain(9)))) == []
+
+
+def test_levels_are_counted_also_below_a_definition_that_nothing_runs() -> None:
     assert errors(validate(document(node("alone"), children=chain(9)))) == []
+    assert errors(validate(document(node("alone"), children=chain(10)))) == [
+        ("children_too_deep", "/children/c9@1/nodes/0/child/workflow")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -1388,19 +1394,19 @@ def test_300_000_edges_of_one_node() -> None:
     assert validation.omitted == 299_999 - MAX_PROBLEMS
 
 
-def test_50_000_exclusive_edges_of_one_node() -> None:
-    edges = [edge("a", "b", field("f", number), "exclusive") for number in range(50_000)]
+def test_20_000_exclusive_edges_of_one_node() -> None:
+    edges = [edge("a", "b", field("f", number), "exclusive") for number in range(20_000)]
     validation = validate(document(node("a", outputs=["f"]), node("b"), edges=edges))
     assert validation.valid
-    overlap = validate(document(node("a", outputs=["f"]), node("b"), edges=[*edges[:10_000], *edges[:10_000]]))
-    assert len(overlap.problems) + overlap.omitted == 10_000
+    overlap = validate(document(node("a", outputs=["f"]), node("b"), edges=[*edges[:5_000], *edges[:5_000]]))
+    assert len(overlap.problems) + overlap.omitted == 5_000
 
 
 def test_a_chain_of_50_000_dependencies() -> None:
     chained = [node("n0"), *(node(f"n{number}", f"n{number - 1}") for number in range(1, 50_000))]
     assert validate(document(*chained)).valid
-    chained[0] = node("n0", "n49999")
-    assert "dependency_cycle" in [code for code, _ in errors(validate(document(*chained)))]
+    closed = [node("n0", "n9999"), *chained[1:10_000]]
+    assert "dependency_cycle" in [code for code, _ in errors(validate(document(*closed)))]
 
 
 def test_100_000_unknown_names() -> None:
@@ -1416,14 +1422,14 @@ def test_2_000_unknown_names_among_2_000_nodes() -> None:
 
 
 def test_a_node_that_everything_depends_on_and_that_leads_to_everything() -> None:
-    nodes = [node(f"n{number}", "hub") for number in range(20_000)]
-    edges = [edge("hub", f"n{number}") for number in range(20_000)]
-    last = node("last", *(f"n{number}" for number in range(20_000)))
+    nodes = [node(f"n{number}", "hub") for number in range(10_000)]
+    edges = [edge("hub", f"n{number}") for number in range(10_000)]
+    last = node("last", *(f"n{number}" for number in range(10_000)))
     assert validate(document(node("hub"), *nodes, last, edges=edges)).valid
 
 
 def test_a_clique_of_definitions() -> None:
-    size = 150
+    size = 100
     children = {
         f"c{number}@1": definition(
             node("n"), *(child_node(f"to{called}", workflow=f"c{called}@1") for called in range(number + 1, size))
