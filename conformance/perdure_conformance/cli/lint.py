@@ -42,6 +42,8 @@ A YAML file that starts with this line is checked by editors, too:
   # yaml-language-server: $schema=specification.schema.json
 """
 
+_FIXES_TOLD: Final = 100
+
 _DIFF: Final = typer.Option("--diff", "--dry-run", help="Print what --fix would change, and change nothing.")
 _CANONICAL: Final = typer.Option("--canonical", help="Print one valid document in canonical form, with its hash.")
 
@@ -158,10 +160,12 @@ def _fix(
     except FileRefused as error:
         refused.append(str(error))
         return linted, False
-    for finding in fixed.done:
+    for finding in fixed.done[:_FIXES_TOLD]:
         where = f"{text.one_line(file.name)}:{finding.position.line}:{finding.position.column}"
         told = f"fixed {finding.problem.code} ({finding.requirement}): {fixes.told(finding)}"
         sys.stderr.write(f"{where}: {told}\n")
+    if len(fixed.done) > _FIXES_TOLD:
+        sys.stderr.write(f"{text.one_line(file.name)}: … and {len(fixed.done) - _FIXES_TOLD:,} more were fixed\n")
     return fixed.linted, True
 
 

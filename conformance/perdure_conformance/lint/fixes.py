@@ -205,22 +205,26 @@ def _without_in_block(text: str, span: Span) -> list[_Edit] | None:
         return [_Edit(start, span.after if is_followed and span.after is not None else span.end, "")]
     first, last = _with_its_line(text, start, span.end)
     if last == span.end and first == start:  # A comment follows.
-        return [_Edit(start, span.end + len(text[span.end :]) - len(text[span.end :].lstrip(" \t")), "")]
+        return [_Edit(start, _skipped(text, span.end, " \t"), "")]
     return [_Edit(first, last, "")]
 
 
 def _with_its_line(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a part of the text, or its lines, with the end of the last one, if nothing else stands on them."""
     first = _skipped_back(text, start, " \t")
-    last = end
-    while last < len(text) and text[last] in " \t":
-        last += 1
+    last = _skipped(text, end, " \t")
     is_alone = (first == 0 or text[first - 1] in "\r\n") and (last == len(text) or text[last] in "\r\n")
     if not is_alone:
         return start, end
     if text.startswith("\r\n", last):
         return first, last + 2
     return first, min(last + 1, len(text))
+
+
+def _skipped(text: str, offset: int, characters: str) -> int:
+    while offset < len(text) and text[offset] in characters:
+        offset += 1
+    return offset
 
 
 def _skipped_back(text: str, offset: int, characters: str) -> int:
