@@ -81,8 +81,14 @@ def replace(text: Text, content: bytes) -> None:
 
 
 def _from_stdin() -> bytes:
+    """Read what comes, in parts: a signal that falls between two of them is not lost."""
+    parts: list[bytes] = []
+    left = MAX_SOURCE_BYTES + 1
     try:
-        return sys.stdin.buffer.read(MAX_SOURCE_BYTES + 1)
+        while left and (part := os.read(sys.stdin.fileno(), min(left, 2**20))):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
     except (OSError, ValueError) as error:
         raise FileRefused(f"Standard input cannot be read: {error}. Pipe a document into it.") from error
 
