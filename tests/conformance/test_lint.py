@@ -623,6 +623,15 @@ def test_svg_is_well_formed_and_harmless_whatever_it_shows() -> None:
     assert len([box for box in root.iter(f"{space}rect") if box.get("class") == "inner"]) == 1
 
 
+@pytest.mark.parametrize("path", SPECIFICATIONS, ids=lambda path: path.name)
+def test_a_picture_begins_where_a_run_does(path: Path) -> None:
+    found = lint(read(str(path), None), None)
+    assert found.specification is not None
+    own = drawing.panels(found.specification)[0]
+    marked = tuple(box.lines[0] for box in own.boxes if box.is_initial)
+    assert marked == tuple(f"▶ {name}" for name in found.initial_nodes)
+
+
 def test_boxes_of_a_picture_never_overlap() -> None:
     root = ET.fromstring(svg.picture(drawing.panels(specification_of(hostile_workflow()))[:1], "id"))  # noqa: S314
     boxes = [

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from perdure.kernel.definitions import Scope
+from perdure.kernel.identity import NodeId
 from perdure.kernel.predicates import FieldEquals, OutcomeIs, Predicate
-from perdure.kernel.problems import Problems
 from perdure.kernel.specification import Definition, Node, Specification
-from perdure.kernel.structure import Reading
 from perdure_conformance.reports.inert import inert
 
 ArrowKind = Literal["dependency", "parallel", "exclusive"]
@@ -55,14 +53,22 @@ def panels(specification: Specification) -> list[Panel]:
     """Return the document's own workflow, and then each of its catalog."""
     own = f"{specification.workflow_id}@{specification.workflow_version}"
     named: list[tuple[str, Definition]] = [(own, specification), *specification.children.items()]
-    return [_panel(title, definition, specification) for title, definition in named]
+    return [_panel(title, definition) for title, definition in named]
 
 
-def _panel(title: str, definition: Definition, specification: Specification) -> Panel:
-    scope = Scope(definition, "", specification.children, Reading(Problems()))
-    initial = frozenset(scope.initial)
-    boxes = tuple(_box(node, is_initial=position in initial) for position, node in enumerate(definition.nodes))
-    return Panel(title, boxes, _arrows(scope), scope.union, scope.initial)
+def _panel(title: str, definition: Definition) -> Panel:
+    positions = {node.id: position for position, node in enumerate(definition.nodes)}
+    arrows = _arrows(definition, positions)
+    union: list[list[int]] = [[] for _ in definition.nodes]
+    for arrow in arrows:
+        union[arrow.source].append(arrow.target)
+    if definition.initial_nodes is not None:
+        initial = sorted(positions[name] for name in definition.initial_nodes)
+    else:
+        initial = sorted({*positions.values()} - {arrow.target for arrow in arrows})
+    first = frozenset(initial)
+    boxes = tuple(_box(node, is_initial=position in first) for position, node in enumerate(definition.nodes))
+    return Panel(title, boxes, arrows, union, initial)
 
 
 def _box(node: Node, *, is_initial: bool) -> Box:
@@ -76,13 +82,13 @@ def _box(node: Node, *, is_initial: bool) -> Box:
     return Box(tuple(shortened(line) for line in lines), is_initial, node.child is not None)
 
 
-def _arrows(scope: Scope) -> tuple[Arrow, ...]:
+def _arrows(definition: Definition, positions: Mapping[NodeId, int]) -> tuple[Arrow, ...]:
     labels: dict[tuple[int, int, ArrowKind], list[str]] = {}
-    for target, node in enumerate(scope.definition.nodes):
+    for target, node in enumerate(definition.nodes):
         for name in node.dependencies:
-            labels.setdefault((scope.positions[name], target, "dependency"), [])
-    for edge in scope.definition.edges:
-        key = (scope.positions[edge.source], scope.positions[edge.target], edge.mode)
+            labels.setdefault((positions[name], target, "dependency"), [])
+    for edge in definition.edges:
+        key = (positions[edge.source], positions[edge.target], edge.mode)
         mark = "◇ " if edge.mode == "exclusive" else ""
         labels.setdefault(key, []).append(f"{mark}{shortened(_words(edge.when))}")
     return tuple(Arrow(*key, tuple(found)) for key, found in labels.items())
