@@ -78,10 +78,10 @@ def calling(edges: list[Document], *outputs: str) -> Document:
             document(node("a", dependencies=[])),
         ),
         (
-            document(node("a", dependency_policy="all_succeeded")),
+            document(node("a", dependency_policy="all_completed")),
             "policy_without_dependencies",
             "/nodes/0/dependency_policy",
-            document(node("a"), node("b", "a", dependency_policy="all_succeeded")),
+            document(node("a", dependency_policy="all_succeeded")),
         ),
         (
             document(node("a", retry={"classes": ["permanent_failure"]})),

@@ -253,7 +253,7 @@ def test_a_whole_struct_is_decoded() -> None:
     assert decoded(Needy, {"shape": {"kind": "box"}, "scalar": None}) == (expected, [])
 
 
-def test_a_reading_knows_where_each_struct_stands_and_whether_it_is_complete() -> None:
+def test_a_reading_knows_where_each_struct_stands_and_what_is_missing() -> None:
     reading = Reading(Problems())
     found = read(Everything, {"shape": {"kind": "square"}, "picks": [{"name": "a"}, {"value": 1}]}, reading)
     assert isinstance(found, Everything)
@@ -263,9 +263,16 @@ def test_a_reading_knows_where_each_struct_stands_and_whether_it_is_complete() -
         "/picks/0",
         "/picks/1",
     ]
-    assert reading.complete
+    assert reading.made_up == reading.incomplete == set()
     read(Everything, {"extra": 1}, reading)
-    assert not reading.complete
+    assert reading.incomplete == {""}
+
+
+def test_what_is_made_up_is_known_by_its_place_and_all_that_it_is_in() -> None:
+    reading = Reading(Problems())
+    read(Everything, {"shape": {"kind": "square"}, "picks": [{"name": 1}, 2]}, reading)
+    assert reading.made_up == {"/picks", "/picks/0", "/picks/0/name", "/picks/1"}
+    assert reading.incomplete == {"/picks"}
 
 
 # Versions

@@ -6,7 +6,7 @@ model and an answer breaks one requirement, the most particular that it can.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -15,13 +15,13 @@ import msgspec
 
 from perdure.kernel.outcomes import Outcome, read_outcome
 from perdure.kernel.predicates import matches
-from perdure.kernel.problems import Problems
+from perdure.kernel.problems import Problem, Problems, pointer_token
 from perdure.kernel.specification import Definition, HandlerDeclaration, Specification
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.validation import Validation, validate_text
 from perdure.kernel.values import JsonValue, read_json
 from perdure_conformance.requirements import requirement_of_code, requirements
-from perdure_conformance.spec.contract import Answer, Capabilities, Told
+from perdure_conformance.spec.contract import Answer, Capabilities
 from perdure_conformance.spec.documents import Document, text_of
 from perdure_conformance.spec.reference import answer_of, catalogue
 
@@ -35,6 +35,17 @@ _LEVELS_ABOVE: Final = {
     "children_too_deep": 99,
 }
 """Where any of several places is right: how far above the model's place they all are."""
+
+_ALIKE: Final = (
+    ("not_json", "number_out_of_range", "empty", "not_utf8", "too_large"),
+    ("wrong_form", "wrong_reference", "unknown_child"),
+)
+"""Codes between which there is a choice: NaN is no JSON, and out of range; a key without form is not in the catalog."""
+
+_HAVE_NO_PLACE: Final = frozenset(
+    {"not_json", "duplicate_key", "lone_surrogate", "too_deep", "document_too_large", "document_too_deep"}
+)
+"""The place is the document, and whoever is more exact is not at fault."""
 
 
 _PROBLEMS_SHOWN: Final = 8
@@ -107,42 +118,61 @@ def _of_refused(question: Question, truth: Validation, answer: Answer, claims: C
     errors = [problem for problem in truth.problems if problem.severity == "error"]
     told = answer.problems or ()
     expected, actual = _words(answer_of(truth)), _words(answer)
-    broken = [_requirement(problem.code) for problem in errors]
     if claims.codes:
-        named = {found.id for each in told if each.code and (found := requirement_of_code(each.code)) is not None}
-        yield Point("SPC-028", not named.isdisjoint(broken), expected, actual)
+        named = {_alike(each.code) for each in told if each.code}
+        wanted = {_alike(error.code) for error in errors}
+        yield Point("SPC-028", not named.isdisjoint(wanted), expected, actual)
         if claims.all_problems and question.about == "SPC-030":
-            yield Point("SPC-030", named.issuperset(broken), expected, actual)
+            yield Point("SPC-030", named.issuperset(wanted), expected, actual)
     elif claims.all_problems and question.about == "SPC-030":
         yield Point("SPC-030", len(told) >= len(errors), expected, actual)
     if len(errors) > 1:
         return
     (error,) = errors
-    at_fault = [each for each in told if not claims.codes or _is_about(each, broken[0])]
-    if claims.pointers:
-        place = _above(error.pointer, _LEVELS_ABOVE.get(error.code, 0))
-        yield Point("SPC-029", any(_is_near(each.pointer, place) for each in at_fault), expected, actual)
+    at_fault = [each for each in told if not claims.codes or _alike(each.code) == _alike(error.code)]
+    if claims.pointers and _alike(error.code) not in _HAVE_NO_PLACE:
+        near = _near(error, question)
+        yield Point("SPC-029", any(near(each.pointer or "") for each in at_fault), expected, actual)
     if claims.witnesses and error.code == "overlapping_edges":
         shown = any(_is_witness(each.witness, question) for each in at_fault)
         yield Point("EDG-007", shown, expected, actual)
 
 
-def _is_about(told: Told, requirement: str) -> bool:
-    found = requirement_of_code(told.code or "")
-    return found is not None and found.id == requirement
+def _alike(code: str | None) -> str | None:
+    """Return what a code has in common with others that say no less: which one fits is open."""
+    return next((alike[0] for alike in _ALIKE if code in alike), code)
+
+
+def _near(error: Problem, question: Question) -> Callable[[str], bool]:
+    """Return how to tell whether a pointer leads to the place of a problem, around it or inside it.
+
+    Around is the object or array that the place is in; inside is a value that is there.
+    """
+    if error.code in _LEVELS_ABOVE:
+        whole = _above(error.pointer, _LEVELS_ABOVE[error.code])
+        return lambda told: f"{told}/".startswith(f"{whole}/")
+    there = _places(read_json(text_of(question.document)))
+    return lambda told: (
+        told == error.pointer
+        or (told in there and (_above(told, 1) == error.pointer or (told == _above(error.pointer, 1) and told != "")))
+    )
+
+
+def _places(value: JsonValue, place: str = "") -> set[str]:
+    found = {place}
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            found |= _places(item, f"{place}/{pointer_token(key)}")
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for position, item in enumerate(value):
+            found |= _places(item, f"{place}/{position}")
+    return found
 
 
 def _above(pointer: str, levels: int) -> str:
     for _ in range(levels):
         pointer = pointer.rpartition("/")[0]
     return pointer
-
-
-def _is_near(told: str | None, place: str) -> bool:
-    """Tell whether a pointer leads to a place, to something inside it, or to something around it."""
-    if told is None:
-        return False
-    return f"{told}/".startswith(f"{place}/") or f"{place}/".startswith(f"{told}/")
 
 
 def _is_witness(witness: Any, question: Question) -> bool:

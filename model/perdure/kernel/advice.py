@@ -6,21 +6,21 @@ Source: "Warnings" of `docs/spec/specification.md`; SPC-031.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import combinations
 from typing import Final
 
 from perdure.kernel.definitions import Scope
 from perdure.kernel.graphs import dominators, forward
 from perdure.kernel.identity import NodeId
 from perdure.kernel.outcomes import OUTCOME_KINDS, RETRY_CLASSES, OutcomeKind
-from perdure.kernel.predicates import FieldEquals, OutcomeIs, Predicate, overlaps, witness
+from perdure.kernel.predicates import FieldEquals, OutcomeIs, Predicate, predicate_key, witness
 from perdure.kernel.problems import Correction, Problems, pointer_token, quoted
 from perdure.kernel.specification import Edge, Exponential, Node
 
 _KINDS_OF_A_CHILD: Final[frozenset[OutcomeKind]] = frozenset(OUTCOME_KINDS) - {"changes_requested", "skipped"}
 """What a child node can end with; `retryable_failure` when the deadline of its attempt expires."""
 
-_BRANCHES_COMPARED: Final = 8
+_EDGES_COMPARED, _WAYS_COMPARED = 12, 16  # Of each node, so that the time stays linear.
 
 
 def warn(scopes: Sequence[Scope], problems: Problems) -> None:
@@ -44,7 +44,7 @@ def _odd_nodes(scope: Scope) -> None:
         if node.dependency_policy != "all_succeeded" and not node.dependencies:
             told = "A policy without dependencies has no effect: take it away, or add dependencies."
             place = f"{scope.at(node)}/dependency_policy"
-            correction = Correction(pointer=place, remove=True) if scope.reading.complete else None
+            correction = Correction(pointer=place, remove=True) if scope.has_whole_graph else None
             _warn(scope, "policy_without_dependencies", place, told, correction)
         if node.retry is None:
             continue
@@ -58,11 +58,11 @@ def _odd_nodes(scope: Scope) -> None:
 
 
 def _odd_edges(scope: Scope) -> None:
-    seen: dict[tuple[str, str, str], Edge] = {}
+    seen: dict[tuple[str, str, object], Edge] = {}
     for edge in scope.definition.edges:
-        key = (edge.source, edge.target, repr(edge.when))
+        key = (edge.source, edge.target, predicate_key(edge.when))
         if edge.mode == "parallel" and key in seen:
-            told = f"{scope.at(seen[key])} says the same, so {quoted(edge.target)} would be activated twice."
+            told = f"{quoted(scope.at(seen[key]))} says the same, so {quoted(edge.target)} would be activated twice."
             _warn(scope, "duplicate_edge", scope.at(edge), told)
         elif edge.mode == "parallel":
             seen[key] = edge
@@ -87,7 +87,9 @@ def _budget_below_initial(scope: Scope) -> None:
     initial = len(scope.initial)
     if scope.definition.budgets.max_transitions < initial:
         told = f"Each of the {initial} initial nodes uses up one transition: raise `max_transitions`."
-        _warn(scope, "budget_below_initial", f"{scope.place}/budgets/max_transitions", told)
+        budgets = scope.reading.places.get(id(scope.definition.budgets))
+        place = scope.place if budgets is None else f"{budgets}/max_transitions"
+        _warn(scope, "budget_below_initial", place, told)
 
 
 def _dependency_on_loop(scope: Scope) -> None:
@@ -116,22 +118,19 @@ def _unused_children(scopes: Sequence[Scope]) -> None:
 class _Branches:
     """Which ways out of a node can be taken at the same time.
 
-    Two nodes can run at the same time if, from the last node that every path to both goes through, two ways lead to
-    them that one outcome can take. Arrows that close a loop do not count. Where ways come together before they reach
-    the two, all ways out of that last node are looked at.
+    Two edges come together from one turn of what is before them if, from the last node that every path to both goes
+    through, two ways lead to them that one outcome can take. Arrows that close a loop do not count.
     """
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         nodes = scope.definition.nodes
         self._start = len(nodes)  # A node before the first ones, so that all have one root.
-        arrows = [*scope.union, scope.initial]
-        order, self.sources = forward(arrows, self._start)
+        order, self.sources = forward([*scope.union, scope.initial], self._start)
         self._tree = dominators(order, self.sources)
-        self._ways: list[dict[int, list[Predicate]]] = [{} for _ in arrows]
+        self._ways: dict[tuple[int, int], list[Predicate]] = {}
         for arrow, predicate in self._arrows():
-            self._ways[arrow[0]].setdefault(arrow[1], []).append(predicate)
-        self._is_choice: dict[int, bool] = {}
+            self._ways.setdefault(arrow, []).append(predicate)
 
     def _arrows(self) -> Iterator[tuple[tuple[int, int], Predicate]]:
         scope = self._scope
@@ -144,47 +143,53 @@ class _Branches:
             for name in node.dependencies:
                 yield (scope.positions[name], position), released
 
-    def concurrent(self, one: tuple[int, Edge], other: tuple[int, Edge]) -> bool:
-        """Tell whether two edges, each with the position of its source, can fire for one turn of what comes before."""
-        split = self._tree.common(one[0], other[0])
-        ways, ways_of_other = self._ways_to(split, *one), self._ways_to(split, *other)
-        if not ways or not ways_of_other:
-            return not self._choice(split)
-        pairs = ((a, b) for a in ways[:_BRANCHES_COMPARED] for b in ways_of_other[:_BRANCHES_COMPARED])
+    def concurrent(self, one: Edge, other: Edge) -> bool:
+        """Tell whether two edges can fire for one turn of what comes before."""
+        source, source_of_other = self._scope.positions[one.source], self._scope.positions[other.source]
+        split = self._tree.common(source, source_of_other)
+        ways, others = self._ways_to(split, source, one), self._ways_to(split, source_of_other, other)
+        pairs = ((a, b) for a in ways[:_WAYS_COMPARED] for b in others[:_WAYS_COMPARED])
         return any(witness(a, b) is not None for a, b in pairs)
 
     def _ways_to(self, split: int, source: int, edge: Edge) -> list[Predicate]:
+        """Return the predicates of all ways out of `split` that lead to an edge."""
         if source == split:
             return [edge.when]
-        return self._ways[split].get(self._tree.ancestor(source, self._tree.depth[split] + 1), [])
-
-    def _choice(self, split: int) -> bool:
-        """Tell whether one outcome of a node never takes two ways out of it."""
-        if split not in self._is_choice:
-            ways = [predicate for predicates in self._ways[split].values() for predicate in predicates]
-            self._is_choice[split] = not overlaps(ways)
-        return self._is_choice[split]
+        depth = self._tree.depth[split] + 1
+        found: list[Predicate] = []
+        seen = {self._tree.ancestor(source, depth)}
+        waiting = list(seen)
+        while waiting and len(seen) <= _WAYS_COMPARED:
+            below = waiting.pop()
+            found += self._ways.get((split, below), ())
+            for before in self.sources[below]:
+                branch = self._tree.ancestor(before, depth) if before != split else below
+                if branch not in seen:
+                    seen.add(branch)
+                    waiting.append(branch)
+        return found
 
 
 def _edge_fan_in(scope: Scope) -> None:
     """Warn of each node where edges from branches that can run at the same time come together."""
-    into: dict[NodeId, dict[NodeId, Edge]] = {}
+    into: dict[NodeId, list[Edge]] = {}
     for edge in scope.definition.edges:
-        into.setdefault(edge.target, {}).setdefault(edge.source, edge)
-    into = {target: edges for target, edges in into.items() if len(edges) > 1}
+        into.setdefault(edge.target, []).append(edge)
+    into = {target: edges for target, edges in into.items() if len({edge.source for edge in edges}) > 1}
     if not into:
         return
     branches = _Branches(scope)
     for target, edges in into.items():
-        forward_sources = set(branches.sources[scope.positions[target]])
-        ends = [(scope.positions[edge.source], edge) for edge in edges.values()]
-        ends = [(source, edge) for source, edge in ends if source in forward_sources]
-        pairs = [*pairwise(ends), *((ends[0], end) for end in ends[2:])]
-        for one, other in pairs:
-            if branches.concurrent(one, other):
-                told = (
-                    f"{quoted(one[1].source)} and {quoted(other[1].source)} can both end, and would activate "
-                    f"{quoted(target)} once each: make them its dependencies, if it is to wait for both."
-                )
-                _warn(scope, "edge_fan_in", scope.at(other[1]), told)
-                break
+        before = frozenset(branches.sources[scope.positions[target]])
+        ahead = [edge for edge in edges if scope.positions[edge.source] in before]
+        pairs = combinations(ahead[:_EDGES_COMPARED], 2)
+        together = next(
+            (pair for pair in pairs if pair[0].source != pair[1].source and branches.concurrent(*pair)), None
+        )
+        if together is not None:
+            one, other = together
+            told = (
+                f"{quoted(one.source)} and {quoted(other.source)} can both end, and would activate "
+                f"{quoted(target)} once each: make them its dependencies, if it is to wait for both."
+            )
+            _warn(scope, "edge_fan_in", scope.at(other), told)

@@ -9,7 +9,7 @@ import msgspec
 
 from perdure.kernel.graphs import cycles
 from perdure.kernel.identity import Name, NodeId, WorkflowReference
-from perdure.kernel.problems import Correction, quoted
+from perdure.kernel.problems import Correction, path
 from perdure.kernel.specification import Definition, Node
 from perdure.kernel.structure import Reading
 from perdure.kernel.values import JsonValue
@@ -19,17 +19,25 @@ class Scope:
     """The document's own workflow, or one definition of its catalog."""
 
     def __init__(
-        self, definition: Definition, place: str, catalog: Mapping[WorkflowReference, Definition], reading: Reading
+        self,
+        definition: Definition,
+        place: str,
+        catalog: Mapping[WorkflowReference, Definition],
+        child_inputs: Mapping[WorkflowReference, frozenset[str]],
+        reading: Reading,
     ) -> None:
         self.definition = definition
         self.place = place
         """The JSON Pointer of the workflow."""
         self.catalog = catalog
+        self.child_inputs = child_inputs
+        """The declared inputs of each definition of the catalog."""
         self.reading = reading
         self.problems = reading.problems
         self.misses_names = False
         """Whether a name of a node leads nowhere."""
         self.has_dependency_cycle = False
+        self._outputs: dict[int, frozenset[Name]] = {}
 
     def at(self, struct: msgspec.Struct) -> str:
         """Return the JSON Pointer of a struct of this workflow."""
@@ -48,8 +56,11 @@ class Scope:
 
     def path(self, positions: Sequence[int]) -> str:
         """Return nodes for a sentence, one leading to the next."""
-        names = [quoted(self.definition.nodes[position].id) for position in positions]
-        return " → ".join(names if len(names) <= 9 else [*names[:4], "…", *names[-4:]])
+        return path([self.definition.nodes[position].id for position in positions])
+
+    def is_own(self, place: str) -> bool:
+        """Tell whether the value at a place is the document's own, with nothing left out or made up."""
+        return place not in self.reading.made_up
 
     def is_before(self, name: NodeId, of: NodeId) -> bool:
         """Tell whether a node is known when the other starts: as its prerequisite, or the source of an edge into it."""
@@ -57,7 +68,10 @@ class Scope:
 
     def outputs_of(self, node: Node) -> Collection[Name]:
         """Return the output fields that a node declares."""
-        return node.child.outputs if node.child is not None else node.outputs
+        key = id(node)
+        if key not in self._outputs:
+            self._outputs[key] = frozenset(node.child.outputs if node.child is not None else node.outputs)
+        return self._outputs[key]
 
     @cached_property
     def initial(self) -> list[int]:
@@ -77,6 +91,22 @@ class Scope:
             if node.id:
                 found.setdefault(node.id, position)
         return found
+
+    def is_well_formed(self, place: str) -> bool:
+        """Tell whether the string at a place has the form that it must have; if not, that has been told."""
+        return place not in self.reading.ill_formed
+
+    @cached_property
+    def has_whole_graph(self) -> bool:
+        """Whether every name of a node and every arrow between nodes could be read."""
+        reading, place = self.reading, self.place
+        nodes = [self.at(node) for node in self.definition.nodes]
+        edges = [self.at(edge) for edge in self.definition.edges]
+        objects = [place, f"{place}/nodes", f"{place}/edges", f"{place}/initial_nodes", *nodes, *edges]
+        values = [f"{place}/initial_nodes"]
+        values += [f"{node}/{member}" for node in nodes for member in ("id", "dependencies")]
+        values += [f"{edge}/{member}" for edge in edges for member in ("from", "to")]
+        return reading.incomplete.isdisjoint(objects) and reading.made_up.isdisjoint(values)
 
     @cached_property
     def run_inputs(self) -> frozenset[str]:

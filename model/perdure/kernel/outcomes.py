@@ -94,7 +94,7 @@ def read_outcome(value: JsonValue, problems: Problems) -> Outcome | None:
     outcome = read(Outcome, value, Reading(problems))
     if not isinstance(outcome, Outcome):
         return None
-    if not isinstance(outcome, Succeeded) and len(outcome.reason.encode()) > MAX_REASON_BYTES:
+    if not isinstance(outcome, Succeeded) and len(outcome.reason.encode("utf-8", "surrogatepass")) > MAX_REASON_BYTES:
         problems.error("reason_too_long", "/reason", f"Shorten the reason to {MAX_REASON_BYTES} bytes of UTF-8.")
     if not isinstance(outcome, Unsuccessful):
         _check_output(outcome, problems)

@@ -6,7 +6,7 @@ Source: ADR-0032, "Typed outcomes and dependency policies"; EDG-001 to EDG-007.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, assert_never
 
 import msgspec
 
@@ -56,6 +56,19 @@ def scalar_key(value: Scalar) -> ScalarKey:
             return ("string", value)
 
 
+def predicate_key(predicate: Predicate) -> tuple[str, object]:
+    """Return what two predicates have in common if they are the same."""
+    match predicate:
+        case "any":
+            return ("any", None)
+        case OutcomeIs(outcome=kind):
+            return ("outcome", kind)
+        case FieldEquals(field=field, equals=value):
+            return ("field", (field, scalar_key(value)))
+        case _:
+            assert_never(predicate)
+
+
 def matches(predicate: Predicate, outcome: Outcome) -> bool:
     """Tell whether an edge with this predicate follows the outcome."""
     match predicate:
@@ -78,26 +91,37 @@ def can_match(predicate: Predicate) -> bool:
 
 def witness(one: Predicate, other: Predicate) -> Outcome | None:
     """Return an outcome that both match, or None if they are disjoint (EDG-002, EDG-003)."""
-    match one, other:
-        case ("any", "any"):
+    if one == "any":
+        return _match_for(other)
+    if other == "any":
+        return _match_for(one)
+    if isinstance(one, OutcomeIs):
+        return _of_kind(one.outcome, other)
+    if isinstance(other, OutcomeIs):
+        return _of_kind(other.outcome, one)
+    if one.field == other.field and scalar_key(one.equals) != scalar_key(other.equals):
+        return None
+    return _outcome("succeeded", {one.field: one.equals, other.field: other.equals})
+
+
+def _match_for(predicate: Predicate) -> Outcome:
+    """Return an outcome that a predicate matches."""
+    match predicate:
+        case "any":
             return _outcome("succeeded")
-        case ("any", OutcomeIs(outcome=kind)) | (OutcomeIs(outcome=kind), "any"):
+        case OutcomeIs(outcome=kind):
             return _outcome(kind)
-        case ("any", FieldEquals(field=field, equals=value)) | (FieldEquals(field=field, equals=value), "any"):
+        case FieldEquals(field=field, equals=value):
             return _outcome("succeeded", {field: value})
-        case (OutcomeIs(outcome=kind), OutcomeIs(outcome=kind_of_other)):
-            return _outcome(kind) if kind == kind_of_other else None
-        case (OutcomeIs(outcome=kind), FieldEquals(field=field, equals=value)):
-            return _outcome(kind, {field: value}) if kind in KINDS_WITH_OUTPUT else None
-        case (FieldEquals(), OutcomeIs()):
-            return witness(other, one)
-        case (FieldEquals(), FieldEquals()):
-            same_field = one.field == other.field
-            if same_field and scalar_key(one.equals) != scalar_key(other.equals):
-                return None
-            return _outcome("succeeded", {one.field: one.equals, other.field: other.equals})
         case _:
-            raise AssertionError(one, other)
+            assert_never(predicate)
+
+
+def _of_kind(kind: OutcomeKind, other: OutcomeIs | FieldEquals) -> Outcome | None:
+    """Return an outcome of a kind that the other predicate matches too."""
+    if isinstance(other, OutcomeIs):
+        return _outcome(kind) if kind == other.outcome else None
+    return _outcome(kind, {other.field: other.equals}) if kind in KINDS_WITH_OUTPUT else None
 
 
 def _outcome(kind: OutcomeKind, output: dict[str, Scalar] | None = None) -> Outcome:

@@ -6,7 +6,8 @@ All that is wrong is collected, up to a limit, before anybody is told.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import islice
 from typing import Final, Literal
 
 import msgspec
@@ -16,7 +17,9 @@ from perdure.kernel.values import JsonValue
 MAX_PROBLEMS: Final = 1_000
 """So many problems are kept; the others are counted."""
 
-_SUGGESTIONS_PER_DOCUMENT, _NAMES_COMPARED = 20, 2_000  # Looking for a name that was meant is slow.
+_SUGGESTIONS_PER_DOCUMENT, _NAMES_COMPARED, _LENGTHS_COMPARED = 20, 500, 3  # Looking for what was meant is slow.
+
+MAX_LISTED: Final = 12
 
 Severity = Literal["error", "warning"]
 
@@ -81,10 +84,11 @@ class Problems:
 
     def meant(self, word: str, names: Collection[str], *, otherwise: str) -> str:
         """Return how to mend a wrong word: by the name that was probably meant, or `otherwise`."""
-        if not self._suggestions_left or len(names) > _NAMES_COMPARED or len(word) > 128:
+        if not self._suggestions_left or len(names) > 100 * _NAMES_COMPARED:
             return otherwise
         self._suggestions_left -= 1
-        close = difflib.get_close_matches(word, names, n=1)
+        alike = [name for name in names if abs(len(name) - len(word)) <= _LENGTHS_COMPARED]
+        close = difflib.get_close_matches(word, alike[:_NAMES_COMPARED], n=1)
         return f"did you mean {quoted(close[0])}?" if close else otherwise
 
     def _keep(self, problem: Problem) -> None:
@@ -94,16 +98,22 @@ class Problems:
             self.omitted += 1
 
 
-def quoted(text: str) -> str:
+def quoted(text: str, most: int = 80) -> str:
     """Return foreign text for a sentence: short, in ASCII, between back quotes."""
-    harmless = ascii(text)[1:-1]
-    return f"`{harmless}`" if len(harmless) <= 80 else f"`{harmless[:77]}…`"
+    harmless = ascii(text[: most + 1])[1:-1]
+    return f"`{harmless}`" if len(harmless) <= most else f"`{harmless[: most - 3]}…`"
 
 
 def listed(words: Collection[str]) -> str:
-    """Return words for a sentence, at most twelve of them."""
-    shown = ", ".join(quoted(word) for word in list(words)[:12])
-    return shown if len(words) <= 12 else f"{shown}, …"
+    """Return words for a sentence, at most `MAX_LISTED` of them."""
+    shown = ", ".join(quoted(word) for word in islice(words, MAX_LISTED))
+    return shown if len(words) <= MAX_LISTED else f"{shown}, …"
+
+
+def path(names: Sequence[str]) -> str:
+    """Return names for a sentence, one leading to the next; of a long path its two ends."""
+    shown = [quoted(name) for name in (names if len(names) <= 9 else [*names[:4], *names[-4:]])]
+    return " → ".join(shown if len(names) <= 9 else [*shown[:4], "…", *shown[4:]])
 
 
 def pointer_token(key: str) -> str:

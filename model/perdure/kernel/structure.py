@@ -54,10 +54,19 @@ class Reading:
     """The version that the document claims, as far as it matters which members it may have."""
     places: dict[int, str] = field(default_factory=dict)
     """The JSON Pointer of each struct, by identity."""
-    complete: bool = True
-    """Whether nothing had to be left out or made up."""
     made_up: set[str] = field(default_factory=set)
-    """The places of words that are not the document's own."""
+    """The places of values that had to be left out or made up, and of all that they are in."""
+    incomplete: set[str] = field(default_factory=set)
+    """The places of arrays that lack an item, and of objects with a member that nobody knows."""
+
+    ill_formed: set[str] = field(default_factory=set)
+    """The places of strings that have not the form that they must have: they are kept as they are."""
+
+    def wound(self, place: str) -> None:
+        """Note that the value at a place is not the document's own."""
+        while place and place not in self.made_up:
+            self.made_up.add(place)
+            place = place.rpartition("/")[0]
 
 
 class Shape:
@@ -80,7 +89,7 @@ class Shape:
 
 
 def _wrong_type(shape: Shape, value: JsonValue, place: str, reading: Reading) -> object:
-    reading.complete = False
+    reading.wound(place)
     reading.problems.error("wrong_type", place, f"Write {shape.words} here; this is {_kind_of(value)}.")
     return shape.hole()
 
@@ -114,13 +123,13 @@ class _Text(Shape):
             return _wrong_type(self, value, place, reading)
         return self.read_text(value, place, reading)
 
-    def read_text(self, value: str, place: str, reading: Reading, *, is_key: bool = False) -> object:
-        """Return what `read` does, for a string or a key."""
+    def read_text(self, value: str, place: str, reading: Reading, *, is_key: bool = False) -> str:
+        """Return the string or the key as it is, so that what it names can still be found."""
         if self.pattern is not None and self.pattern.search(value) is None:
             told = f"{quoted(value)} has not the form {_grammar(self.pattern)}."
             reading.problems.error(self.code, place, told, at_key=is_key)
-            reading.complete = False
-            return self.hole()
+            reading.ill_formed.add(place)
+            return value
         if len(value) < self.min_length or (self.max_length is not None and len(value) > self.max_length):
             told = f"Write {self.min_length} to {self.max_length} characters here; there are {len(value)}."
             reading.problems.error(self.code, place, told, at_key=is_key)
@@ -183,7 +192,7 @@ class _Word(Shape):
             reading.made_up.add(place)
             return _wrong_type(self, value, place, reading)
         if value not in self.allowed:
-            reading.made_up.add(place)
+            reading.wound(place)
             fix = reading.problems.meant(value, self.allowed, otherwise=f"write {self.words}.")
             reading.problems.error("unknown_word", place, f"{quoted(value)} means nothing here; {fix}")
             return self.hole()
@@ -250,6 +259,7 @@ class _Array(Shape):
 
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
         if not isinstance(value, Sequence) or isinstance(value, str):
+            reading.incomplete.add(place)
             return _wrong_type(self, value, place, reading)
         if len(value) < self.min_items or (self.max_items is not None and len(value) > self.max_items):
             most = "" if self.max_items is None else f" and at most {self.max_items}"
@@ -260,7 +270,7 @@ class _Array(Shape):
             try:
                 items.append(self.item.read(item, f"{place}/{position}", reading))
             except Hole:
-                continue
+                reading.incomplete.add(place)
         return tuple(items)
 
     def hole(self) -> object:
@@ -287,11 +297,11 @@ class _Map(Shape):
         items = {}
         for key, item in value.items():
             inside = f"{place}/{pointer_token(key)}"
-            name = self.key.read_text(key, inside, reading, is_key=True)
+            self.key.read_text(key, inside, reading, is_key=True)
             try:
-                items[name] = self.item.read(item, inside, reading)
+                items[key] = self.item.read(item, inside, reading)
             except Hole:
-                continue
+                reading.incomplete.add(place)
         return items
 
     def hole(self) -> object:
@@ -315,6 +325,12 @@ class _Member:
     since: int
     description: str
 
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        inside = f"{place}/{self.name}"
+        if reading.version is not None and self.since > reading.version:
+            _too_new(self, reading.version, inside, reading)
+        return self.shape.read(value, inside, reading)
+
     def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
         since = f" From schema_version {self.since} on." if self.since > 1 else ""
         default = {"default": self.default} if self.default is not None else {}
@@ -334,20 +350,17 @@ class _Record(Shape):
             return _wrong_type(self, value, place, reading)
         arguments: dict[str, object] = {}
         usable = True
-        for key, item in value.items():
-            member = self.members.get(key)
-            if member is None:
+        for key in value:
+            if key not in self.members:
                 self._unknown(key, place, reading)
-                continue
-            if reading.version is not None and member.since > reading.version:
-                _too_new(member, reading.version, f"{place}/{key}", reading)
+        for member in self.members.values():
             try:
-                arguments[member.attribute] = member.shape.read(item, f"{place}/{key}", reading)
+                if member.name in value:
+                    arguments[member.attribute] = member.read(value[member.name], place, reading)
+                elif member.required:
+                    arguments[member.attribute] = _missing(member, place, reading)
             except Hole:
                 usable = usable and not member.required
-        for member in self.members.values():
-            if member.required and member.name not in value:
-                arguments[member.attribute] = _missing(member, place, reading)
         if not usable:
             raise Hole
         made = self.make(**arguments)
@@ -355,7 +368,7 @@ class _Record(Shape):
         return made
 
     def _unknown(self, key: str, place: str, reading: Reading) -> None:
-        reading.complete = False
+        reading.incomplete.add(place)
         otherwise = f"leave it out. Members here: {listed(self.members)}."
         fix = reading.problems.meant(key, self.members, otherwise=otherwise)
         told = f"There is no member {quoted(key)} here; {fix}"
@@ -375,7 +388,7 @@ class _Record(Shape):
 
 
 def _missing(member: _Member, place: str, reading: Reading) -> object:
-    reading.complete = False
+    reading.wound(f"{place}/{member.name}")
     told = f"Add {quoted(member.name)}, {member.shape.words}: {member.description}"
     reading.problems.error("missing_member", place, told)
     return member.shape.hole()
@@ -410,7 +423,7 @@ class _Union(Shape):
             if _is_told_by(record, value):
                 return record.read(value, place, reading)
         first = _first(self.records[0])
-        reading.complete = False
+        reading.wound(place)
         if isinstance(first.shape, _Word) and first.name in value:
             words = tuple(word for record in self.records for word in _words_of(record))
             _Word(words).read(value[first.name], f"{place}/{first.name}", reading)
@@ -525,7 +538,7 @@ def _member(hint: object, of: msgspec.structs.FieldInfo) -> _Member:
         attribute=of.name,
         shape=_shape_of(hint, ()),
         required=of.required,
-        default=msgspec.to_builtins(default),
+        default=list(default) if isinstance(default, tuple) else msgspec.to_builtins(default),
         since=since,
         description=" ".join(meta.description for meta in metas if meta.description is not None),
     )

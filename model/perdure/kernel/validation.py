@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -17,15 +18,16 @@ import msgspec
 from perdure.kernel import advice
 from perdure.kernel.definitions import Scope
 from perdure.kernel.graphs import a_cycle, components, cycles, reached
-from perdure.kernel.identity import Name, NodeId, WorkflowReference
+from perdure.kernel.identity import NodeId, WorkflowReference
 from perdure.kernel.outcomes import MAX_INLINE_BYTES, RETRY_CLASSES
 from perdure.kernel.predicates import can_match, overlaps, witness
-from perdure.kernel.problems import Correction, Problem, Problems, listed, pointer_token, quoted
+from perdure.kernel.problems import MAX_LISTED, Correction, Problem, Problems, listed, path, pointer_token, quoted
 from perdure.kernel.specification import (
     MAX_CHILD_LEVELS,
     MAX_DOCUMENT_BYTES,
     MAX_DOCUMENT_DEPTH,
     VERSIONS,
+    ChildCall,
     Edge,
     HandlerCatalogue,
     Node,
@@ -35,6 +37,9 @@ from perdure.kernel.specification import (
 )
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.values import Digest, JsonError, JsonValue, canonical_json, nesting, read_json
+
+_CHARACTERS_OF_AN_ERROR: Final = 300
+_HASH_PLACE: Final = "/content_hash"
 
 Handlers = Mapping[tuple[str, int], Sequence[str]]
 """The declared inputs of each handler, by name and version."""
@@ -83,7 +88,7 @@ def validate(document: JsonValue, handlers: Handlers | None = None) -> Validatio
     specification = read(Specification, document, reading)
     initial_nodes: tuple[NodeId, ...] = ()
     if isinstance(specification, Specification):
-        _check_hash(specification, content_hash, problems)
+        _check_hash(specification, content_hash, reading)
         scopes = list(_scopes(specification, reading))
         for scope in scopes:
             for rule in RULES:
@@ -113,7 +118,8 @@ def read_handlers(document: JsonValue, problems: Problems) -> Handlers:
 
 def _unreadable(error: JsonError) -> Validation:
     problems = Problems()
-    problems.error(error.code, "", f"{str(error)[:1].upper()}{str(error)[1:]}.")
+    sentence = str(error)[:_CHARACTERS_OF_AN_ERROR]
+    problems.error(error.code, "", f"{sentence[:1].upper()}{sentence[1:]}.")
     return Validation(specification=None, problems=tuple(problems.kept))
 
 
@@ -139,19 +145,21 @@ def _measure(document: JsonValue, problems: Problems) -> Digest:
     return Digest(hashlib.sha256(covered).hexdigest())
 
 
-def _check_hash(specification: Specification, content_hash: Digest, problems: Problems) -> None:
+def _check_hash(specification: Specification, content_hash: Digest, reading: Reading) -> None:
     """SPC-011."""
-    if specification.content_hash and specification.content_hash != content_hash:
+    if specification.content_hash not in (None, "", content_hash) and reading.ill_formed.isdisjoint({_HASH_PLACE}):
         told = f"The document was changed after its hash was taken; its hash is {content_hash}."
-        correction = Correction(pointer="/content_hash", value=content_hash)
-        problems.error("wrong_content_hash", "/content_hash", told, correction=correction)
+        correction = Correction(pointer=_HASH_PLACE, value=content_hash)
+        reading.problems.error("wrong_content_hash", _HASH_PLACE, told, correction=correction)
 
 
 def _scopes(specification: Specification, reading: Reading) -> Iterator[Scope]:
     """Yield the document's own workflow, then each of its catalog."""
-    yield Scope(specification, "", specification.children, reading)
-    for key, definition in specification.children.items():
-        yield Scope(definition, f"/children/{pointer_token(key)}", specification.children, reading)
+    children = specification.children
+    inputs = {key: frozenset(filter(None, child.inputs)) for key, child in children.items()}
+    yield Scope(specification, "", children, inputs, reading)
+    for key, definition in children.items():
+        yield Scope(definition, f"/children/{pointer_token(key)}", children, inputs, reading)
 
 
 # Rules about one workflow
@@ -170,41 +178,55 @@ def _ids_are_unique(scope: Scope) -> None:
 def _handler_or_child(scope: Scope) -> None:
     """SPC-014."""
     for node in scope.definition.nodes:
+        place = scope.at(node)
+        if not scope.is_own(f"{place}/handler") or not scope.is_own(f"{place}/child"):
+            continue
         if (node.handler is None) == (node.child is None):
             there = "both" if node.child is not None else "neither"
             told = f"Give the node {quoted(node.id)} either `handler` or `child`; it has {there}."
-            scope.error("handler_or_child", scope.at(node), told)
+            scope.error("handler_or_child", place, told)
         elif node.child is not None:
             for name, value in (("outputs", node.outputs), ("signals", node.signals), ("artifacts", node.artifacts)):
                 if value:
                     instead = "; name them in `child.outputs`" if name == "outputs" else ""
                     told = f"Take {quoted(name)} away: it belongs to handlers, and a child does the work here{instead}."
-                    scope.error("handler_or_child", f"{scope.at(node)}/{name}", told)
+                    scope.error("handler_or_child", f"{place}/{name}", told)
 
 
 def _names_are_there(scope: Scope) -> None:
     """SPC-015."""
-    for name, place in _named(scope):
-        if name and name not in scope.positions:
-            otherwise = f"name one of the nodes: {listed(scope.positions)}."
-            fix = scope.problems.meant(name, scope.positions, otherwise=otherwise)
-            scope.misses_names = True
-            scope.error("unknown_node", place, f"There is no node {quoted(name)}; {fix}")
+    for name, place in _named_in_the_graph(scope):
+        scope.misses_names |= not _check_name(scope, name, place)
+    for name, place in _named_by_data(scope):
+        _check_name(scope, name, place)
 
 
-def _named(scope: Scope) -> Iterator[tuple[NodeId, str]]:
-    """Yield each name of a node, and where it stands."""
+def _check_name(scope: Scope, name: NodeId, place: str) -> bool:
+    if not name or name in scope.positions:
+        return True
+    if scope.is_well_formed(place):
+        otherwise = f"name one of the nodes: {listed(scope.positions) or 'there are none'}."
+        fix = scope.problems.meant(name, scope.positions, otherwise=otherwise)
+        scope.error("unknown_node", place, f"There is no node {quoted(name)}; {fix}")
+    return False
+
+
+def _named_in_the_graph(scope: Scope) -> Iterator[tuple[NodeId, str]]:
+    """Yield each name of a node at an end of an arrow or where a run begins, and where it stands."""
     for node in scope.definition.nodes:
         yield from _numbered(node.dependencies, f"{scope.at(node)}/dependencies")
-        for reference in node.input_mapping.values():
-            if isinstance(reference, OutputReference):
-                yield reference.node, f"{scope.at(reference)}/node"
     for edge in scope.definition.edges:
         yield edge.source, f"{scope.at(edge)}/from"
         yield edge.target, f"{scope.at(edge)}/to"
     yield from _numbered(scope.definition.initial_nodes or (), f"{scope.place}/initial_nodes")
-    for reference in scope.definition.outputs.values():
-        yield reference.node, f"{scope.at(reference)}/node"
+
+
+def _named_by_data(scope: Scope) -> Iterator[tuple[NodeId, str]]:
+    """Yield each name of a node whose output is used, and where it stands."""
+    mapped = [reference for node in scope.definition.nodes for reference in node.input_mapping.values()]
+    for reference in (*mapped, *scope.definition.outputs.values()):
+        if isinstance(reference, OutputReference):
+            yield reference.node, f"{scope.at(reference)}/node"
 
 
 def _numbered(names: Sequence[NodeId], place: str) -> Iterator[tuple[NodeId, str]]:
@@ -232,7 +254,7 @@ def _once(scope: Scope, names: Sequence[str], place: str) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names):
         here = f"{place}/{position}"
-        if not name or here in scope.reading.made_up:
+        if not name or not scope.is_own(here):
             continue
         if name in seen:
             told = f"Take {quoted(name)} away: it stands here already."
@@ -243,10 +265,10 @@ def _once(scope: Scope, names: Sequence[str], place: str) -> None:
 def _dependencies_have_no_cycle(scope: Scope) -> None:
     """SPC-017."""
     for members in cycles(scope.dependents):
-        path = a_cycle(scope.dependents, members)
-        closing, first = scope.definition.nodes[path[-1]], scope.definition.nodes[path[-2]]
+        circle = a_cycle(scope.dependents, members)
+        closing, first = scope.definition.nodes[circle[-1]], scope.definition.nodes[circle[-2]]
         place = f"{scope.at(closing)}/dependencies/{closing.dependencies.index(first.id)}"
-        told = f"These nodes wait for each other: {scope.path(path[::-1])}. Take one of these dependencies away."
+        told = f"These nodes wait for each other: {scope.path(circle[::-1])}. Take one of these dependencies away."
         if len(members) == 1:
             told = f"The node {quoted(closing.id)} waits for itself: take this dependency away."
         scope.has_dependency_cycle = True
@@ -257,7 +279,7 @@ def _initial_nodes(scope: Scope) -> None:
     """SPC-018, SPC-019."""
     names = scope.definition.initial_nodes
     if names is None:
-        if scope.union_cycles and not scope.has_dependency_cycle and scope.reading.complete:
+        if scope.union_cycles and not scope.has_dependency_cycle and scope.has_whole_graph:
             told = f"Add `initial_nodes`: {scope.path(a_cycle(scope.union, scope.union_cycles[0]))} is a cycle."
             scope.error("initial_nodes_needed", scope.place, told)
         return
@@ -274,7 +296,7 @@ def _initial_nodes(scope: Scope) -> None:
 
 def _every_node_is_reached(scope: Scope) -> None:
     """SPC-020. Asked only where nothing else hides the answer."""
-    if scope.misses_names or not scope.reading.complete:
+    if scope.misses_names or not scope.has_whole_graph:
         return
     if scope.definition.initial_nodes is None and scope.union_cycles:
         return
@@ -349,7 +371,7 @@ def _check_reach(scope: Scope, node: Node, reference: OutputReference) -> None:
 
 def _check_declared(scope: Scope, reference: OutputReference) -> None:
     node = scope.node(reference.node)
-    if node is None or not reference.output:
+    if node is None or not reference.output or not scope.is_well_formed(f"{scope.at(reference)}/output"):
         return
     declared = scope.outputs_of(node)
     if reference.output not in declared:
@@ -364,7 +386,7 @@ def _retry_classes(scope: Scope) -> None:
     for node in scope.definition.nodes:
         for position, kind in enumerate(node.retry.classes if node.retry is not None else ()):
             here = f"{scope.at(node)}/retry/classes/{position}"
-            if kind not in RETRY_CLASSES and here not in scope.reading.made_up:
+            if kind not in RETRY_CLASSES and scope.is_own(here):
                 lead = "lead an edge to a correction instead" if kind == "changes_requested" else "take it away"
                 told = f"An outcome that is {quoted(kind)} cannot be retried: {lead}."
                 scope.error("no_retry_class", here, told)
@@ -382,14 +404,14 @@ def _exclusive_edges_are_disjoint(scope: Scope) -> None:
     """EDG-002, EDG-003, EDG-005, EDG-007."""
     of_source: dict[NodeId, list[Edge]] = {}
     for edge in scope.definition.edges:
-        if edge.mode == "exclusive" and can_match(edge.when):
+        if edge.mode == "exclusive" and can_match(edge.when) and scope.is_own(f"{scope.at(edge)}/when"):
             of_source.setdefault(edge.source, []).append(edge)
     for edges in of_source.values():
         for first, second in overlaps([edge.when for edge in edges]):
             shown = msgspec.to_builtins(witness(edges[first].when, edges[second].when))
             told = (
-                f"This edge and {scope.at(edges[first])} are exclusive, and both follow the outcome "
-                f"{canonical_json(shown).decode('ascii', 'backslashreplace')[:200]}: narrow one of them."
+                f"This edge and {quoted(scope.at(edges[first]))} are exclusive, and both follow the outcome "
+                f"{quoted(canonical_json(shown).decode(), 200)}: narrow one of them."
             )
             scope.error("overlapping_edges", scope.at(edges[second]), told, witness=shown)
 
@@ -399,32 +421,44 @@ def _child_calls_fit(scope: Scope) -> None:
     for node in scope.definition.nodes:
         if node.child is None or not node.child.workflow:
             continue
-        child = scope.catalog.get(node.child.workflow)
-        if child is None:
+        place = f"{scope.at(node.child)}/workflow"
+        if node.child.workflow in scope.catalog:
+            _check_child_inputs(scope, node, node.child.workflow)
+            _check_child_outputs(scope, node.child)
+        elif scope.is_well_formed(place):
             otherwise = f"add it to `children`, which has {listed(scope.catalog) or 'none'}."
             fix = scope.problems.meant(node.child.workflow, scope.catalog, otherwise=otherwise)
-            told = f"There is no child {quoted(node.child.workflow)}; {fix}"
-            scope.error("unknown_child", f"{scope.at(node.child)}/workflow", told)
-            continue
-        _check_child_inputs(scope, node, node.child.workflow, child.inputs)
-        for name, taken in node.child.outputs.items():
-            if taken and taken not in child.outputs:
-                fix = scope.problems.meant(taken, child.outputs, otherwise="declare it in the child's `outputs`.")
-                told = f"{quoted(node.child.workflow)} has no output {quoted(taken)}; {fix}"
-                scope.error("undeclared_child_output", f"{scope.at(node.child)}/outputs/{pointer_token(name)}", told)
+            scope.error("unknown_child", place, f"There is no child {quoted(node.child.workflow)}; {fix}")
 
 
-def _check_child_inputs(scope: Scope, node: Node, workflow: WorkflowReference, wanted: Sequence[Name]) -> None:
+def _check_child_outputs(scope: Scope, call: ChildCall) -> None:
+    declared = scope.catalog[call.workflow].outputs
+    for name, taken in call.outputs.items():
+        place = f"{scope.at(call)}/outputs/{pointer_token(name)}"
+        if taken and taken not in declared and scope.is_well_formed(place):
+            fix = scope.problems.meant(taken, declared, otherwise="declare it in the child's `outputs`.")
+            told = f"{quoted(call.workflow)} has no output {quoted(taken)}; {fix}"
+            scope.error("undeclared_child_output", place, told)
+
+
+def _check_child_inputs(scope: Scope, node: Node, workflow: WorkflowReference) -> None:
+    declared = scope.child_inputs[workflow]
     given = dict(_given(scope, node))
-    for field_name in wanted:
-        if field_name and field_name not in given:
-            told = f"{quoted(workflow)} needs the input {quoted(field_name)}: give it in `input` or `input_mapping`."
-            scope.error("missing_child_input", scope.at(node), told)
-    declared: frozenset[str] = frozenset(wanted)
+    if missing := _missing(declared, given):
+        told = f"{quoted(workflow)} needs {missing}: give it in `input` or `input_mapping`."
+        scope.error("missing_child_input", scope.at(node), told)
     for name, place in given.items():
-        if name and name not in declared:
+        if name not in declared:
             fix = scope.problems.meant(name, declared, otherwise="take it away, or declare it in the child's `inputs`.")
             scope.error("undeclared_child_input", place, f"{quoted(workflow)} has no input {quoted(name)}; {fix}")
+
+
+def _missing(declared: frozenset[str], given: Mapping[str, str]) -> str:
+    """Return what is declared and not given, for a sentence; empty if nothing is missing."""
+    if sum(name in declared for name in given) == len(declared):
+        return ""
+    missing = list(islice((name for name in sorted(declared) if name not in given), MAX_LISTED + 1))
+    return listed(missing)
 
 
 RULES: Final[tuple[Callable[[Scope], None], ...]] = (
@@ -456,12 +490,11 @@ def _check_catalog(root: Scope, children: Sequence[Scope], problems: Problems) -
     arrows = [list(of_child) for of_child in calls]
     recursive = cycles(arrows)
     for members in recursive:
-        path = a_cycle(arrows, members)
-        named = " → ".join(quoted(keys[member]) for member in path)
+        circle = a_cycle(arrows, members)
+        named = path([keys[member] for member in circle])
         told = f"This child would run itself without end: {named}. Take one of these calls away."
-        problems.error("child_recursion", calls[path[-2]][path[-1]], told)
-    if not recursive:
-        _check_levels(_calls(root, positions), calls, problems)
+        problems.error("child_recursion", calls[circle[-2]][circle[-1]], told)
+    _check_levels(_calls(root, positions), calls, problems)
 
 
 def _calls(scope: Scope, positions: Mapping[WorkflowReference, int]) -> dict[int, str]:
@@ -476,7 +509,9 @@ def _calls(scope: Scope, positions: Mapping[WorkflowReference, int]) -> dict[int
 def _check_levels(from_root: Mapping[int, str], calls: Sequence[Mapping[int, str]], problems: Problems) -> None:
     """Count levels from the document, and from definitions that nothing runs."""
     level = [int(position in from_root) for position in range(len(calls))]
-    for (caller,) in reversed(components([list(of_child) for of_child in calls])):
+    for caller, *others in reversed(components([list(of_child) for of_child in calls])):
+        if others or caller in calls[caller]:
+            continue  # Recursion has no levels.
         for called, place in calls[caller].items():
             level[called] = max(level[called], level[caller] + 1)
             if level[caller] == MAX_CHILD_LEVELS:
@@ -489,20 +524,22 @@ def _check_handlers(scopes: Iterable[Scope], handlers: Handlers) -> None:
     versions: dict[str, list[str]] = {}
     for name, version in handlers:
         versions.setdefault(name, []).append(str(version))
+    inputs = {key: frozenset(wanted) for key, wanted in handlers.items()}
     for scope in scopes:
         for node in scope.definition.nodes:
-            if node.handler is None or not node.handler.name:
+            if node.handler is None or not _is_readable(scope, scope.at(node.handler)):
                 continue
-            wanted = handlers.get((node.handler.name, node.handler.version))
+            wanted = inputs.get((node.handler.name, node.handler.version))
             if wanted is None:
                 _unknown_handler(scope, node, versions)
-                continue
-            given = dict(_given(scope, node))
-            for name in wanted:
-                if name not in given:
-                    lead = "give it in `input`, `artifacts` or `input_mapping`"
-                    told = f"{quoted(node.handler.name)} needs the input {quoted(name)}: {lead}."
-                    scope.error("missing_input", scope.at(node), told)
+            elif missing := _missing(wanted, dict(_given(scope, node))):
+                lead = "give it in `input`, `artifacts` or `input_mapping`"
+                told = f"{quoted(node.handler.name)} needs {missing}: {lead}."
+                scope.error("missing_input", scope.at(node), told)
+
+
+def _is_readable(scope: Scope, handler: str) -> bool:
+    return scope.is_own(handler) and scope.is_well_formed(f"{handler}/name")
 
 
 def _unknown_handler(scope: Scope, node: Node, versions: Mapping[str, Sequence[str]]) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure_conformance.spec.pairs import children, data, edges, limits, nodes, several, structure, text
+from perdure_conformance.spec.pairs import children, data, edges, everything, limits, nodes, several, structure, text
 from perdure_conformance.spec.pairs.pair import Pair
 
 __all__ = ["ALL_PAIRS", "Pair"]
 
 ALL_PAIRS: Final[tuple[Pair, ...]] = tuple(
     each
-    for module in (text, structure, limits, nodes, data, edges, children, several)
+    for module in (text, structure, everything, limits, nodes, data, edges, children, several)
     for pairs in module.PAIRS
     for each in pairs()
 )

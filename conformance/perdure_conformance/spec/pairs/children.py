@@ -38,6 +38,18 @@ def children_are_there() -> Iterator[Pair]:
     """CHD-001."""
     yield pair(
         "CHD-001",
+        "no children at all",
+        workflow(node("a", child=_CALL)),
+        workflow(node("a", child=_CALL), children=_CHILD),
+    )
+    yield pair(
+        "CHD-001",
+        "the document itself",
+        workflow(node("a", child={**_CALL, "workflow": "order@1"}), children=_CHILD),
+        workflow(node("a", child=_CALL), children=_CHILD),
+    )
+    yield pair(
+        "CHD-001",
         "an unknown child",
         workflow(node("a", child={**_CALL, "workflow": "d@1"}), children=_CHILD),
         workflow(node("a", child=_CALL), children=_CHILD),
@@ -130,10 +142,20 @@ def keys_of_the_catalog() -> Iterator[Pair]:
         ("with a sign", "c@+1"),
         ("with a line feed", "c@1\n"),
         ("with digits that are not ASCII", "c@١"),
+        ("of 17 digits", "c@10000000000000000"),
+        ("of the latest version", "c@latest"),
+        ("with a space", "c @1"),
+        ("of version 1.0", "c@1.0"),
     ):
         yield pair(
             "CHD-004", f"a key {name}", workflow(children={key: _calls("x")}), workflow(children={"c@1": _calls("x")})
         )
+
+
+def references_of_many_digits() -> Iterator[Pair]:
+    """CHD-004."""
+    for version in ("9007199254740991", "9999999999999999"):
+        yield pair("CHD-004", f"a key of version {version}", None, workflow(children={f"c@{version}": _calls("x")}))
 
 
 def policy_is_chosen() -> Iterator[Pair]:
@@ -143,6 +165,16 @@ def policy_is_chosen() -> Iterator[Pair]:
         "a call without a policy",
         workflow(node("a", child={"workflow": "c@1"}), children=_CHILD),
         workflow(node("a", child={"workflow": "c@1", "policy": "require_success"}), children=_CHILD),
+    )
+
+
+def policy_is_chosen_in_children() -> Iterator[Pair]:
+    """CHD-005."""
+    yield pair(
+        "CHD-005",
+        "a call without a policy, in a child",
+        workflow(children={**_CHILD, "d@1": {"nodes": [node("y", child={"workflow": "c@1"})]}}),
+        workflow(children={**_CHILD, "d@1": {"nodes": [node("y", child=_CALL)]}}),
     )
 
 
@@ -178,8 +210,8 @@ def definitions_obey_too() -> Iterator[Pair]:
         yield pair(
             "CHD-006",
             f"a child that nobody runs, with {name}",
-            workflow(children={"c@1": bad_child}),
-            workflow(children={"c@1": good_child}),
+            workflow(children={"b@1": _calls("x"), "c@1": bad_child}),
+            workflow(children={"b@1": _calls("x"), "c@1": good_child}),
         )
 
 
@@ -214,8 +246,32 @@ def inputs_of_a_child() -> Iterator[Pair]:
     )
 
 
+def inputs_of_a_child_by_mapping() -> Iterator[Pair]:
+    """CHD-007."""
+    yield pair(
+        "CHD-007",
+        "a mapped input that the child does not know",
+        workflow(
+            node("a", child=_CALL, input={"p": 1, "q": 2}, input_mapping={"r": {"run_input": "q"}}),
+            inputs=["q"],
+            children=_NEEDS,
+        ),
+        workflow(
+            node("a", child=_CALL, input={"p": 1}, input_mapping={"q": {"run_input": "q"}}),
+            inputs=["q"],
+            children=_NEEDS,
+        ),
+    )
+
+
 def outputs_of_a_child() -> Iterator[Pair]:
     """CHD-008."""
+    yield pair(
+        "CHD-008",
+        "an output that a child's child does not give",
+        workflow(children={**_GIVES, "d@1": {"nodes": [node("y", child={**_CALL, "outputs": {"r": "x"}})]}}),
+        workflow(children={**_GIVES, "d@1": {"nodes": [node("y", child={**_CALL, "outputs": {"x": "r"}})]}}),
+    )
     yield pair(
         "CHD-008",
         "an output that the child does not give",
@@ -237,8 +293,11 @@ PAIRS = (
     no_recursion,
     eight_levels,
     keys_of_the_catalog,
+    references_of_many_digits,
     policy_is_chosen,
+    policy_is_chosen_in_children,
     definitions_obey_too,
     inputs_of_a_child,
+    inputs_of_a_child_by_mapping,
     outputs_of_a_child,
 )

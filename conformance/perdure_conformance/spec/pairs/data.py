@@ -39,6 +39,23 @@ def _handled(name: str, version: int, **members: Value) -> Mapping[str, Value]:
 
 def outputs_within_reach() -> Iterator[Pair]:
     """SPC-022."""
+    in_a_child = [
+        node("x", outputs=["o"]),
+        node("y", dependencies=["x"], outputs=["o"]),
+        node("z", dependencies=["y"], input_mapping={"in": {"node": "x", "output": "o"}}),
+    ]
+    yield pair(
+        "SPC-022",
+        "a prerequisite of a prerequisite, in a child",
+        workflow(children={"c@1": {"nodes": in_a_child}}),
+        workflow(children={"c@1": {"nodes": [*in_a_child[:2], {**in_a_child[2], "dependencies": ["y", "x"]}]}}),
+    )
+    yield pair(
+        "SPC-022",
+        "the run's output may come from any node",
+        None,
+        workflow(node("a", outputs=["x"]), node("b", dependencies=["a"]), outputs={"o": {"node": "a", "output": "x"}}),
+    )
     yield pair(
         "SPC-022",
         "a prerequisite of a prerequisite",

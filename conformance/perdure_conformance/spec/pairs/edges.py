@@ -68,6 +68,21 @@ def exclusive_edges_that_overlap() -> Iterator[Pair]:
             edges=[edge("a", "b", when=_x(value), mode="exclusive") for value in (1, 2, 3, 4, 5)],
         ),
     )
+    for values in ((1, 2, 2), (1, 2, 3, 2), (2, 1, 3, 4, 5, 1, 6)):
+        yield pair(
+            "EDG-002",
+            f"one value twice among {len(values)}",
+            workflow(
+                node("a", outputs=["x"]),
+                node("b"),
+                edges=[edge("a", "b", when=_x(value), mode="exclusive") for value in values],
+            ),
+            workflow(
+                node("a", outputs=["x"]),
+                node("b"),
+                edges=[edge("a", "b", when=_x(value), mode="exclusive") for value in range(len(values))],
+            ),
+        )
     yield pair(
         "EDG-002",
         "edges of one source that stand apart",
@@ -100,6 +115,17 @@ def exclusive_edges_that_overlap() -> Iterator[Pair]:
 
 def exclusive_edges_that_are_disjoint() -> Iterator[Pair]:
     """EDG-003."""
+    many: list[Value] = [_SUCCEEDED, _CHANGES, _FAILED, {"outcome": "blocked"}, {"outcome": "cancelled"}]
+    yield pair(
+        "EDG-003",
+        "five kinds are disjoint",
+        workflow(
+            node("a"),
+            edges=[edge("a", "a", when=when, mode="exclusive") for when in [*many, _FAILED]],
+            initial_nodes=["a"],
+        ),
+        workflow(node("a"), edges=[edge("a", "a", when=when, mode="exclusive") for when in many], initial_nodes=["a"]),
+    )
     for name, one, other in (
         ("success and changes", _SUCCEEDED, _CHANGES),
         ("two kinds of failure", {"outcome": "retryable_failure"}, _FAILED),
@@ -169,6 +195,19 @@ def edges_that_do_not_exclude() -> Iterator[Pair]:
     )
 
 
+def edges_of_two_workflows() -> Iterator[Pair]:
+    """EDG-005."""
+    inside = {"nodes": [node("a"), node("b")], "edges": [edge("a", "b", mode="exclusive")]}
+    yield pair(
+        "EDG-005",
+        "edges of nodes with one id in two workflows may overlap",
+        workflow(node("a"), node("b"), edges=2 * [edge("a", "b", mode="exclusive")], children={"c@1": inside}),
+        workflow(
+            node("a"), node("b"), edges=[edge("a", "b", mode="exclusive")], children={"c@1": inside, "d@1": inside}
+        ),
+    )
+
+
 def loops_of_edges() -> Iterator[Pair]:
     """EDG-006."""
     yield pair(
@@ -197,5 +236,6 @@ PAIRS = (
     exclusive_edges_that_are_disjoint,
     scalars,
     edges_that_do_not_exclude,
+    edges_of_two_workflows,
     loops_of_edges,
 )

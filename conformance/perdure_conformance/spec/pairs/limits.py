@@ -36,6 +36,18 @@ def size_and_depth() -> Iterator[Pair]:
         pieces(workflow(schema="<fill>"), fill=Repeat("x", 15 * 2**20 - _SIZE_OF_REST + 1)),
         pieces(workflow(schema="<fill>"), fill=Repeat("x", 15 * 2**20 - _SIZE_OF_REST)),
     )
+    yield pair(
+        "SPC-009",
+        "characters are not bytes",
+        pieces(workflow(schema="<fill>"), fill=Repeat("é", (15 * 2**20 - _SIZE_OF_REST) // 2 + 1)),
+        pieces(workflow(schema="<fill>"), fill=Repeat("é", (15 * 2**20 - _SIZE_OF_REST) // 2)),
+    )
+    yield pair(
+        "SPC-009",
+        "white space does not count",
+        None,
+        (Repeat(" ", 15 * 2**20), *written(workflow())),
+    )
     yield pair("SPC-009", "91 levels", _with_input("[" * 87 + "]" * 87), _with_input("[" * 86 + "]" * 86))
 
 
@@ -87,6 +99,12 @@ def hash_is_right() -> Iterator[Pair]:
         "SPC-011",
         "the hash of another version",
         _hashed({**workflow(), "workflow_version": 2}, workflow()),
+        _hashed(workflow()),
+    )
+    yield pair(
+        "SPC-011",
+        "a hash with another last digit",
+        {**workflow(), "content_hash": digest(workflow())[:-1] + ("1" if digest(workflow())[-1] == "0" else "0")},
         _hashed(workflow()),
     )
     yield pair("SPC-011", "the hash of nothing", {**workflow(), "content_hash": "0" * 64}, _hashed(workflow()))

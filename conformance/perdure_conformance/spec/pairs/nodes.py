@@ -21,6 +21,12 @@ def _chain(*names: str, closed: bool, **members: Value) -> Iterator[dict[str, Va
 
 def ids_are_unique() -> Iterator[Pair]:
     """SPC-013."""
+    yield pair(
+        "SPC-013",
+        "an id stands twice, with two handlers",
+        workflow(node("a"), node("a", handler={"name": "other", "version": 2})),
+        workflow(node("a"), node("b", handler={"name": "other", "version": 2})),
+    )
     yield pair("SPC-013", "an id stands twice", workflow(node("a"), node("a")), workflow(node("a"), node("A")))
     yield pair(
         "SPC-013",
@@ -38,6 +44,21 @@ def ids_are_unique() -> Iterator[Pair]:
 
 def handler_or_child() -> Iterator[Pair]:
     """SPC-014."""
+    yield pair(
+        "SPC-014",
+        "neither handler nor child, in a child",
+        workflow(children={"c@1": {"nodes": [{"id": "x"}]}}),
+        workflow(children={"c@1": {"nodes": [node("x")]}}),
+    )
+    artifact = {"artifact_id": "018f3a5c-0000-7000-8000-000000000001", "byte_length": 1, "sha256": "0" * 64}
+    yield pair(
+        "SPC-014",
+        "artifacts of a child's node",
+        workflow(
+            node("a", child=_CALL, artifacts={"p": artifact}), children={"c@1": {**_CHILD["c@1"], "inputs": ["p"]}}
+        ),
+        workflow(node("a", child=_CALL, input={"p": "0"}), children={"c@1": {**_CHILD["c@1"], "inputs": ["p"]}}),
+    )
     yield pair(
         "SPC-014",
         "a handler and a child",
@@ -183,6 +204,12 @@ def initial_nodes_where_needed() -> Iterator[Pair]:
     """SPC-018."""
     yield pair(
         "SPC-018",
+        "edges that come together are no loop",
+        workflow(node("a"), node("b"), node("c"), edges=[edge("a", "c"), edge("b", "c"), edge("c", "b")]),
+        workflow(node("a"), node("b"), node("c"), edges=[edge("a", "c"), edge("b", "c"), edge("a", "b")]),
+    )
+    yield pair(
+        "SPC-018",
         "a loop of edges without initial nodes",
         workflow(node("s"), node("a"), node("b"), edges=[edge("s", "a"), edge("a", "b"), edge("b", "a")]),
         workflow(
@@ -211,6 +238,19 @@ def initial_nodes_where_needed() -> Iterator[Pair]:
 
 def initial_nodes_are_some() -> Iterator[Pair]:
     """SPC-019."""
+    yield pair(
+        "SPC-019",
+        "no initial node of a child",
+        workflow(children={"c@1": {"nodes": [node("x")], "initial_nodes": []}}),
+        workflow(children={"c@1": {"nodes": [node("x")], "initial_nodes": ["x"]}}),
+    )
+    waits = [node("x"), node("y", dependencies=["x"])]
+    yield pair(
+        "SPC-019",
+        "an initial node of a child with a dependency",
+        workflow(children={"c@1": {"nodes": waits, "initial_nodes": ["x", "y"]}}),
+        workflow(children={"c@1": {"nodes": waits, "initial_nodes": ["x"]}}),
+    )
     yield pair("SPC-019", "no initial node", workflow(initial_nodes=[]), workflow(initial_nodes=["a"]))
     yield pair(
         "SPC-019",

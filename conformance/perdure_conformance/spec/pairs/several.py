@@ -43,6 +43,19 @@ def several_problems() -> Iterator[Pair]:
             ],
         ),
         "a wrong type and a cycle": workflow(node("a", max_activations="3"), node("b", dependencies=["b"])),
+        "two problems of one node": workflow(node("a", outputs=["x", "x"], retry={"classes": ["skipped"]})),
+        "three problems of one edge's node": workflow(
+            node("a", outputs=["x", "x"], retry={"classes": ["skipped"], "max_attempts": 0}),
+        ),
+        "six problems in six places": workflow(
+            node("a", outputs=["x", "x"]),
+            node("b", dependencies=["z"]),
+            node("c", retry={"classes": ["blocked"]}),
+            node("d", child={**_CALL, "workflow": "z@1"}),
+            edges=[edge("a", "c", when={"outcome": "skipped"})],
+            children={"c@1": {"nodes": [node("x", input={"k": 1}, artifacts={"k": _ARTIFACT})]}},
+            cancellation="never",
+        ),
         "an unknown word and an input given twice": workflow(
             node("a", input={"k": 1}, artifacts={"k": _ARTIFACT}), cancellation="never"
         ),

@@ -210,6 +210,7 @@ def grammars() -> Iterator[Pair]:
         ("a line feed at the end", "a\n", "a"),
         ("a line separator at the end", "a\u2028", "a"),
         ("a slash", "a/b", "a.b"),
+        ("a digit that is not ASCII", "a\u0661", "a1"),
         ("NUL", "a\x00", "a-"),
     ):
         yield pair("SPC-006", f"a node id: {name}", workflow(node(bad)), workflow(node(good)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from perdure_conformance.spec.documents import Repeat, edge, node, workflow
+from perdure_conformance.spec.documents import Repeat
+from perdure_conformance.spec.pairs.everything import EVERYTHING
 from perdure_conformance.spec.pairs.pair import Pair, pair
 
 _AS_TEXT: Final = '{"schema_version":1,"workflow_id":"order","workflow_version":1,"nodes":[%s]}'
@@ -52,6 +53,21 @@ def text_is_i_json() -> Iterator[Pair]:
     yield pair("SPC-001", "no JSON at the end", _AS_TEXT % (_A % "") + "x", _AS_TEXT % (_A % "") + "\n")
     yield pair("SPC-001", "a comma at the end of an array", _AS_TEXT % (_A % "" + ","), _AS_TEXT % (_A % ""))
     yield pair("SPC-001", "a comment", "/* draft */" + _AS_TEXT % (_A % ""), "   " + _AS_TEXT % (_A % ""))
+    yield pair("SPC-001", "a comment to the end of the line", _AS_TEXT % (_A % "") + " // draft", _AS_TEXT % (_A % ""))
+    yield pair("SPC-001", "a comment with a hash", "# draft\n" + _AS_TEXT % (_A % ""), "\n" + _AS_TEXT % (_A % ""))
+    for name, space in {
+        "form feed": "\f",
+        "no-break space": "\u00a0",
+        "byte order mark": "\ufeff",
+        "NUL": "\x00",
+    }.items():
+        yield pair("SPC-001", f"a {name} before it", space + _AS_TEXT % (_A % ""), "\t" + _AS_TEXT % (_A % ""))
+        yield pair("SPC-001", f"a {name} after it", _AS_TEXT % (_A % "") + space, _AS_TEXT % (_A % "") + "\r\n")
+    yield pair("SPC-001", "a member without quotes", _with_input("{x:1}"), _with_input('{"x":1}'))
+    yield pair("SPC-001", "a plus sign", _with_input("+1"), _with_input("1"))
+    yield pair("SPC-001", "a number that ends in a dot", _with_input("1."), _with_input("1.0"))
+    yield pair("SPC-001", "a hexadecimal number", _with_input("0x1F"), _with_input("31"))
+    yield pair("SPC-001", "two documents", 2 * (_AS_TEXT % (_A % "")), _AS_TEXT % (_A % ""))
     yield pair("SPC-001", "single quotes", _with_input("'x'"), _with_input('"x"'))
     yield pair("SPC-001", "a number with a leading zero", _with_input("01"), _with_input("1"))
     yield pair("SPC-001", "a raw line feed in a string", _with_input('"x\ny"'), _with_input('"x\\ny"'))
@@ -77,72 +93,19 @@ def spelling_does_not_matter() -> Iterator[Pair]:
         "white space": '\r\n{ "schema_version" :\t1 ,"workflow_id":"order","workflow_version":1,"nodes":[ %s ] }\n'
         % (_A % ""),
         "a schema for editors": _AS_TEXT.replace("{", '{"$schema":"./specification-1.json",', 1) % (_A % ""),
+        "an escaped slash": _with_input('"a\\/b"'),
+        "an escaped emoji": _with_input('"\\ud83d\\ude00"'),
+        "a noncharacter": _with_input('"\uffff"'),
+        "fractions": _with_input("[0.5,1e-7,-2.5e-3,5e-324]"),
+        "minus zero": _with_input("-0"),
+        "minus zero, as a fraction": _with_input("-0.0"),
+        "an empty member of input": _with_input('{"":{"":""}}'),
+        "members of input that are no names": _AS_TEXT % (_A % ',"input":{"a b":1,"":2,"é/~":3,"1":4}'),
         "NUL, U+2028 and an emoji in input": _with_input('"\\u0000\u2028\U0001f600"'),
         "the smallest document": _AS_TEXT % (_A % ""),
     }.items():
         yield pair("SPC-002", name, None, spelt)
-    yield pair(
-        "SPC-002",
-        "everything there is",
-        None,
-        workflow(
-            node(
-                "plan",
-                input={"goal": "x", "depth": [1, {"y": None}]},
-                artifacts={
-                    "brief": {
-                        "artifact_id": "018f3a5c-0000-7000-8000-000000000001",
-                        "byte_length": 0,
-                        "sha256": "0" * 64,
-                        "media_type": "text/plain",
-                    }
-                },
-                outputs=["steps", "risk"],
-                input_mapping={"who": {"run_input": "requester"}},
-                signals=["approved"],
-                max_activations=3,
-                retry={
-                    "max_attempts": 5,
-                    "classes": ["retryable_failure", "permanent_failure"],
-                    "backoff": {
-                        "kind": "exponential",
-                        "initial_ms": 0,
-                        "multiplier": 2,
-                        "maximum_ms": 9_007_199_254_740_991,
-                    },
-                    "jitter": {"seed": "", "maximum_ms": 0},
-                    "attempt_deadline_ms": 1,
-                },
-            ),
-            node(
-                "check",
-                child={"workflow": "check@2", "policy": "propagate", "outputs": {"found": "result"}},
-                input_mapping={"of": {"node": "plan", "output": "steps"}},
-                dependencies=["plan"],
-            ),
-            node("fix"),
-            node("end", dependencies=["check"], dependency_policy="all_completed"),
-            edges=[
-                edge("check", "fix", when={"field": "found", "equals": None}, mode="exclusive"),
-                edge("check", "fix", when={"field": "found", "equals": False}, mode="exclusive"),
-                edge("fix", "fix", when={"outcome": "changes_requested"}),
-            ],
-            initial_nodes=["plan"],
-            inputs=["requester"],
-            outputs={"steps": {"node": "plan", "output": "steps"}},
-            children={
-                "check@2": {
-                    "nodes": [node("look", outputs=["seen"])],
-                    "inputs": ["of"],
-                    "outputs": {"result": {"node": "look", "output": "seen"}},
-                    "budgets": {"max_attempts": 1, "max_transitions": 1, "max_elapsed_ms": 1},
-                    "cancellation": "cascade",
-                }
-            },
-            budgets={"max_attempts": 10},
-            cancellation="cascade",
-        ),
-    )
+    yield pair("SPC-002", "everything there is", None, EVERYTHING)
 
 
 PAIRS = (text_is_i_json, spelling_does_not_matter)
