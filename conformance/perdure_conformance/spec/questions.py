@@ -151,11 +151,14 @@ def _near(error: Problem, question: Question) -> Callable[[str], bool]:
     if error.code in _LEVELS_ABOVE:
         whole = _above(error.pointer, _LEVELS_ABOVE[error.code])
         return lambda told: f"{told}/".startswith(f"{whole}/")
-    there = _places(read_json(text_of(question.document)))
-    return lambda told: (
-        told == error.pointer
-        or (told in there and (_above(told, 1) == error.pointer or (told == _above(error.pointer, 1) and told != "")))
-    )
+
+    def is_near(told: str) -> bool:
+        if told == error.pointer:
+            return True
+        inside, around = _above(told, 1) == error.pointer, told == _above(error.pointer, 1) and told != ""
+        return (inside or around) and told in _places(read_json(text_of(question.document)))
+
+    return is_near
 
 
 def _places(value: JsonValue, place: str = "") -> set[str]:

@@ -23,7 +23,7 @@ class Scope:
         definition: Definition,
         place: str,
         catalog: Mapping[WorkflowReference, Definition],
-        child_inputs: Mapping[WorkflowReference, frozenset[str]],
+        child_inputs: Mapping[WorkflowReference, Collection[str]],
         reading: Reading,
     ) -> None:
         self.definition = definition
@@ -31,7 +31,7 @@ class Scope:
         """The JSON Pointer of the workflow."""
         self.catalog = catalog
         self.child_inputs = child_inputs
-        """The declared inputs of each definition of the catalog."""
+        """The declared inputs of each definition of the catalog, in their order, each found at once."""
         self.reading = reading
         self.problems = reading.problems
         self.misses_names = False

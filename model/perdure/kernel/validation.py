@@ -9,7 +9,7 @@ Source: `docs/spec/specification.md`, whose requirement each rule names.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -156,7 +156,7 @@ def _check_hash(specification: Specification, content_hash: Digest, reading: Rea
 def _scopes(specification: Specification, reading: Reading) -> Iterator[Scope]:
     """Yield the document's own workflow, then each of its catalog."""
     children = specification.children
-    inputs = {key: frozenset(filter(None, child.inputs)) for key, child in children.items()}
+    inputs = {key: dict.fromkeys(filter(None, child.inputs)).keys() for key, child in children.items()}
     yield Scope(specification, "", children, inputs, reading)
     for key, definition in children.items():
         yield Scope(definition, f"/children/{pointer_token(key)}", children, inputs, reading)
@@ -453,11 +453,11 @@ def _check_child_inputs(scope: Scope, node: Node, workflow: WorkflowReference) -
             scope.error("undeclared_child_input", place, f"{quoted(workflow)} has no input {quoted(name)}; {fix}")
 
 
-def _missing(declared: frozenset[str], given: Mapping[str, str]) -> str:
+def _missing(declared: Collection[str], given: Mapping[str, str]) -> str:
     """Return what is declared and not given, for a sentence; empty if nothing is missing."""
     if sum(name in declared for name in given) == len(declared):
         return ""
-    missing = list(islice((name for name in sorted(declared) if name not in given), MAX_LISTED + 1))
+    missing = list(islice((name for name in declared if name not in given), MAX_LISTED + 1))
     return listed(missing)
 
 
@@ -524,7 +524,7 @@ def _check_handlers(scopes: Iterable[Scope], handlers: Handlers) -> None:
     versions: dict[str, list[str]] = {}
     for name, version in handlers:
         versions.setdefault(name, []).append(str(version))
-    inputs = {key: frozenset(wanted) for key, wanted in handlers.items()}
+    inputs = {key: dict.fromkeys(wanted).keys() for key, wanted in handlers.items()}
     for scope in scopes:
         for node in scope.definition.nodes:
             if node.handler is None or not _is_readable(scope, scope.at(node.handler)):

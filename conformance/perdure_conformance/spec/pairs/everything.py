@@ -156,9 +156,18 @@ def _edited(place: Place, edit: Callable[[Any], Value], value: Value = EVERYTHIN
     return [*value[: int(key)], changed, *value[int(key) + 1 :]]
 
 
-def _of_other_types(value: Value) -> list[Value]:
-    others: list[Value] = [None, True, 1, "1", [], {}]
-    return [other for other in others if type(other) is not type(value)]
+def _of_other_types(value: Value) -> tuple[Value, ...]:
+    match value:
+        case bool() | None:
+            return ([], {})
+        case int():
+            return (True, "1", None)
+        case str():
+            return (1, None, ["a"])
+        case Mapping():
+            return ([], None)
+        case _:
+            return ({}, "a")
 
 
 def _with(name: str, members: Mapping[str, Value]) -> Value:
