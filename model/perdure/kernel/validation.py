@@ -70,7 +70,7 @@ def validate_text(text: str | bytes, handlers: Handlers | None = None) -> Valida
     try:
         document = read_json(text)
     except JsonError as error:
-        return _unreadable(error)
+        return _unreadable(error.code if text.strip() else "empty", str(error))
     return validate(document, handlers)
 
 
@@ -83,7 +83,7 @@ def validate(document: JsonValue, handlers: Handlers | None = None) -> Validatio
     try:
         content_hash = _measure(document, problems)
     except JsonError as error:
-        return _unreadable(error)
+        return _unreadable(error.code, str(error))
     reading = Reading(problems, _version(document))
     specification = read(Specification, document, reading)
     initial_nodes: tuple[NodeId, ...] = ()
@@ -116,10 +116,9 @@ def read_handlers(document: JsonValue, problems: Problems) -> Handlers:
     return {(handler.name, handler.version): handler.inputs for handler in catalogue.handlers}
 
 
-def _unreadable(error: JsonError) -> Validation:
+def _unreadable(code: str, sentence: str) -> Validation:
     problems = Problems()
-    sentence = str(error)[:_CHARACTERS_OF_AN_ERROR]
-    problems.error(error.code, "", f"{sentence[:1].upper()}{sentence[1:]}.")
+    problems.error(code, "", f"{sentence[:1].upper()}{sentence[1:_CHARACTERS_OF_AN_ERROR]}.")
     return Validation(specification=None, problems=tuple(problems.kept))
 
 

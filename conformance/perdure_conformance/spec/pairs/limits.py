@@ -61,13 +61,13 @@ def size_of_input() -> Iterator[Pair]:
     )
     yield pair(
         "SPC-010",
-        "characters are not bytes",
+        "characters of input are not bytes",
         pieces(workflow(node("a", input={"k": "<fill>"})), fill=Repeat("é", 32_765)),
         pieces(workflow(node("a", input={"k": "<fill>"})), fill=Repeat("é", 32_764)),
     )
     yield pair(
         "SPC-010",
-        "white space does not count",
+        "white space in input does not count",
         None,
         (
             f"{_with_input('<cut>').partition('<cut>')[0]}",
