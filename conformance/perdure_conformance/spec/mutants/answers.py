@@ -238,7 +238,9 @@ class _TakesSeriously(_TellsOtherwise):
         "SPC-015",
         "SPC-017",
         "SPC-018",
+        "SPC-019",
         "SPC-020",
+        "SPC-022",
         "SPC-023",
         "SPC-026",
         "EDG-002",
@@ -247,8 +249,10 @@ class _TakesSeriously(_TellsOtherwise):
         "CHD-002",
         "CHD-003",
         "CHD-004",
+        "CHD-005",
         "CHD-006",
         "CHD-007",
+        "CHD-008",
     ),
 )
 class RefusesForWarnings(_TakesSeriously):
@@ -258,7 +262,7 @@ class RefusesForWarnings(_TakesSeriously):
         return problem.severity == "warning"
 
 
-@mutant("SPC-031", overlaps=("EDG-005",))
+@mutant("SPC-031", overlaps=("SPC-018", "EDG-005"))
 class RefusesFanIn(_TakesSeriously):
     """Refuses edges that come together in one node."""
 
@@ -276,15 +280,20 @@ class RefusesFanIn(_TakesSeriously):
         "SPC-015",
         "SPC-017",
         "SPC-018",
+        "SPC-019",
         "SPC-020",
+        "SPC-022",
         "SPC-023",
         "SPC-026",
         "EDG-002",
+        "EDG-005",
         "CHD-002",
         "CHD-003",
         "CHD-004",
+        "CHD-005",
         "CHD-006",
         "CHD-007",
+        "CHD-008",
     ),
 )
 class RefusesUnusedChildren(_TakesSeriously):

@@ -85,7 +85,7 @@ class LooksUpChildrenOfTheDocumentOnly(Overlooks):
         return seen.code == "unknown_child" and seen.is_in_definition
 
 
-@mutant("CHD-001", overlaps=("SPC-002", "SPC-031", "CHD-002", "CHD-003", "CHD-007"))
+@mutant("CHD-001", overlaps=("SPC-002", "SPC-031", "CHD-002", "CHD-003", "CHD-005", "CHD-007", "CHD-008"))
 class RefusesChildrenOfChildren(Complains):
     """Gives the catalog to the document alone, so that a definition finds no child in it."""
 
@@ -234,7 +234,7 @@ def _fits(end: str, seen: Seen) -> bool:
     return re.fullmatch(f"{NAME_GRAMMAR}{end}", seen.key) is not None
 
 
-@mutant("CHD-005")
+@mutant("CHD-005", overlaps=("SPC-003",))
 class PropagatesByDefault(Overlooks):
     """Takes a child without a policy for one that propagates."""
 
@@ -255,21 +255,28 @@ class PropagatesInDefinitions(Overlooks):
     overlaps=(
         "SPC-003",
         "SPC-004",
+        "SPC-006",
         "SPC-008",
         "SPC-010",
         "SPC-013",
+        "SPC-014",
         "SPC-015",
         "SPC-017",
         "SPC-018",
+        "SPC-019",
         "SPC-020",
+        "SPC-022",
         "SPC-023",
         "SPC-026",
+        "SPC-030",
         "EDG-002",
         "CHD-001",
         "CHD-002",
         "CHD-003",
         "CHD-004",
+        "CHD-005",
         "CHD-007",
+        "CHD-008",
     ),
 )
 class NeverLooksIntoDefinitions(Overlooks):
@@ -287,17 +294,23 @@ class NeverLooksIntoDefinitions(Overlooks):
         "SPC-008",
         "SPC-010",
         "SPC-013",
+        "SPC-014",
         "SPC-015",
         "SPC-017",
         "SPC-018",
+        "SPC-019",
         "SPC-020",
+        "SPC-022",
         "SPC-023",
         "SPC-026",
+        "SPC-030",
         "EDG-002",
         "CHD-002",
         "CHD-003",
         "CHD-004",
+        "CHD-005",
         "CHD-007",
+        "CHD-008",
     ),
 )
 class LooksIntoUsedDefinitionsOnly(Overlooks):
@@ -312,17 +325,22 @@ class LooksIntoUsedDefinitionsOnly(Overlooks):
     overlaps=(
         "SPC-010",
         "SPC-013",
+        "SPC-014",
         "SPC-015",
         "SPC-017",
         "SPC-018",
+        "SPC-019",
         "SPC-020",
+        "SPC-022",
         "SPC-023",
         "SPC-026",
+        "SPC-030",
         "EDG-002",
         "CHD-001",
         "CHD-002",
         "CHD-003",
         "CHD-007",
+        "CHD-008",
     ),
 )
 class HoldsDefinitionsAgainstTheSchemaOnly(Overlooks):
@@ -356,7 +374,7 @@ class TakesUndeclaredChildInput(Overlooks):
         return seen.code == "undeclared_child_input"
 
 
-@mutant("CHD-007", overlaps=("SPC-002", "SPC-031"))
+@mutant("CHD-007", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-031"))
 class GivesConstantsToChildrenOnly(Complains):
     """Looks for a child's inputs among constants, and forgets mapped values."""
 
@@ -387,7 +405,7 @@ class LooksForFieldsInsideTheChild(Overlooks):
         return any(seen.value in seen.scope.outputs_of(node) for node in child.nodes)
 
 
-@mutant("CHD-008", overlaps=("SPC-002", "SPC-023", "SPC-031"))
+@mutant("CHD-008", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-023", "SPC-031"))
 class ComparesTheNameOfTheNode(Complains, Overlooks):
     """Looks for the node's name of a field in the child, where the child's name is meant."""
 

@@ -166,7 +166,7 @@ class RetriesWhatIsBlocked(Overlooks):
         return seen.code == "no_retry_class" and seen.value in {"blocked", "cancelled"}
 
 
-@mutant("SPC-025", overlaps=("SPC-002", "SPC-016", "SPC-031"))
+@mutant("SPC-025", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-016", "SPC-031"))
 class NeverRetriesPermanentFailures(Complains):
     """Refuses `permanent_failure` as a retry class, since it says that it is permanent."""
 

@@ -38,7 +38,7 @@ def _are(one: Edge, other: Edge, *kinds: type) -> bool:
 # Predicates
 
 
-@mutant("EDG-001", overlaps=("CHD-006",))
+@mutant("EDG-001", overlaps=("SPC-030", "CHD-006"))
 class TakesEdgesOfTheSkipped(Overlooks):
     """Takes an edge for the outcome `skipped`, which never fires."""
 
@@ -68,7 +68,7 @@ class NeverComparesEdges(Overlooks):
         return seen.code == "overlapping_edges"
 
 
-@mutant("EDG-002")
+@mutant("EDG-002", overlaps=("EDG-003",))
 class ComparesNeighbouringEdges(ComparesEdges):
     """Compares each exclusive edge of a node with the one before."""
 
@@ -128,7 +128,7 @@ class TakesFieldsAndKindsForDisjoint(ComparesEdges):
 # Overlaps that are none
 
 
-@mutant("EDG-003", overlaps=("SPC-002", "SPC-031", "EDG-002", "EDG-004"))
+@mutant("EDG-003", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-031", "EDG-002", "EDG-004"))
 class AllowsOneExclusiveEdge(ComparesEdges):
     """Allows one exclusive edge of a node, and no second."""
 
@@ -137,7 +137,7 @@ class AllowsOneExclusiveEdge(ComparesEdges):
         return True
 
 
-@mutant("EDG-003", overlaps=("SPC-002", "SPC-031", "EDG-002", "EDG-004"))
+@mutant("EDG-003", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-031", "EDG-002", "EDG-004"))
 class ComparesFieldsWithoutScalars(ComparesEdges):
     """Takes two predicates on one field for overlapping, whatever the scalars."""
 
@@ -211,7 +211,7 @@ class TakesDigitsAsNumbers(_MistakesScalars):
         return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
-@mutant("EDG-004", overlaps=("SPC-002", "SPC-031"))
+@mutant("EDG-004", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-031"))
 class TakesNullAsFalse(_MistakesScalars):
     """Takes null for false."""
 
@@ -280,7 +280,7 @@ class TakesMinusZeroForAnother(ComparesSpellings):
 # Which edges are compared
 
 
-@mutant("EDG-005", overlaps=("SPC-002", "SPC-031", "EDG-002"))
+@mutant("EDG-005", overlaps=("SPC-002", "SPC-018", "SPC-031", "EDG-002"))
 class ComparesParallelEdges(ComparesEdges):
     """Compares all edges of a node, exclusive or not."""
 
@@ -320,7 +320,10 @@ class ComparesEdgesIntoANode(ComparesEdges):
 # Loops
 
 
-@mutant("EDG-006", overlaps=("SPC-002", "SPC-003", "SPC-018", "SPC-022", "SPC-031", "EDG-002"))
+@mutant(
+    "EDG-006",
+    overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-018", "SPC-022", "SPC-031", "EDG-002", "EDG-003"),
+)
 class RefusesLoops(Complains):
     """Refuses every cycle, as if there were only dependencies."""
 
@@ -332,7 +335,7 @@ class RefusesLoops(Complains):
 
 @mutant(
     "EDG-006",
-    overlaps=("SPC-002", "SPC-003", "SPC-018", "SPC-022", "SPC-031", "EDG-002"),
+    overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-018", "SPC-022", "SPC-031", "EDG-002", "EDG-003"),
     report="galaxyproject/galaxy#3236",
 )
 class RefusesEdgesToTheirSource(Complains):
@@ -345,7 +348,10 @@ class RefusesEdgesToTheirSource(Complains):
                     yield "dependency_cycle", scope.at(edge)
 
 
-@mutant("EDG-006", overlaps=("SPC-002", "SPC-003", "SPC-018", "SPC-022", "SPC-031", "EDG-002"))
+@mutant(
+    "EDG-006",
+    overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-018", "SPC-022", "SPC-031", "EDG-002", "EDG-003"),
+)
 class WantsALimitOnLoops(Complains):
     """Refuses a loop whose nodes have no `max_activations`, although budgets end it."""
 

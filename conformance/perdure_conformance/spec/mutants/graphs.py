@@ -116,7 +116,7 @@ class LooksForNoCyclesInDefinitions(Overlooks):
         return seen.code == "dependency_cycle" and seen.is_in_definition
 
 
-@mutant("SPC-017", overlaps=("SPC-002", "SPC-031"))
+@mutant("SPC-017", overlaps=("SPC-002", "SPC-022", "SPC-031"))
 class TakesADiamondForACycle(Complains):
     """Calls it a cycle if it meets a node again, by whatever way: two nodes share a prerequisite, a third has both."""
 
@@ -224,7 +224,7 @@ class BeginsWithNodesThatWait(Overlooks):
         return seen.code == "initial_node_with_dependencies"
 
 
-@mutant("SPC-019", overlaps=("SPC-002", "SPC-003", "SPC-018", "SPC-021", "SPC-022", "SPC-031", "EDG-006"))
+@mutant("SPC-019", overlaps=("SPC-002", "SPC-003", "SPC-018", "SPC-021", "SPC-022", "SPC-031", "EDG-003", "EDG-006"))
 class RefusesInitialTargets(Complains):
     """Refuses an initial node that an edge leads to, although loops come back to where they begin."""
 
@@ -298,7 +298,9 @@ class BeginsWithAllThatNeverWait(_Reaches):
     "SPC-020",
     overlaps=(
         "SPC-002",
+        "SPC-003",
         "SPC-004",
+        "SPC-006",
         "SPC-015",
         "SPC-016",
         "SPC-017",
@@ -322,7 +324,9 @@ class FollowsEdgesOnly(_Reaches):
     "SPC-020",
     overlaps=(
         "SPC-002",
+        "SPC-003",
         "SPC-004",
+        "SPC-006",
         "SPC-015",
         "SPC-018",
         "SPC-021",

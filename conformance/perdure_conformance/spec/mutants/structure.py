@@ -136,7 +136,7 @@ class TakesAnyBackoff(Overlooks):
 # Ranges
 
 
-@mutant("SPC-005")
+@mutant("SPC-005", overlaps=("SPC-030",))
 class TakesZeroAttempts(Overlooks):
     """Takes `max_attempts` of 0, which means no attempt at all or one without end."""
 
@@ -144,7 +144,7 @@ class TakesZeroAttempts(Overlooks):
         return seen.code == "out_of_range" and seen.key == "max_attempts" and seen.value == 0
 
 
-@mutant("SPC-005")
+@mutant("SPC-005", overlaps=("SPC-030",))
 class TakesZeroForNone(Overlooks):
     """Takes a deadline or a limit of 0 for none, since 0 is false."""
 
@@ -172,7 +172,7 @@ class TakesNoNodes(Overlooks):
         return seen.code == "out_of_range" and seen.key == "nodes"
 
 
-@mutant("SPC-005", overlaps=("SPC-002", "SPC-031"))
+@mutant("SPC-005", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-031"))
 class WantsSomeDelay(Complains):
     """Refuses a delay of 0 ms: it takes each integer of at least 0 for one of at least 1."""
 
@@ -186,7 +186,7 @@ class WantsSomeDelay(Complains):
                         pass
 
 
-@mutant("SPC-005", overlaps=("SPC-002", "SPC-031"))
+@mutant("SPC-005", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-031"))
 class RefusesTheUpperEnd(Complains):
     """Refuses 2^53−1 itself: < where it should be <=."""
 
@@ -195,7 +195,7 @@ class RefusesTheUpperEnd(Complains):
             yield "out_of_range", ""
 
 
-@mutant("SPC-005", overlaps=("SPC-002", "SPC-031"))
+@mutant("SPC-005", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-031"))
 class KeepsIntegersIn32Bits(Complains):
     """Refuses more milliseconds than 32 bits hold, which are 25 days."""
 
@@ -307,7 +307,7 @@ class CountsUtf16Units(Complains):
                 yield "wrong_form", ""
 
 
-@mutant("SPC-002")
+@mutant("SPC-002", overlaps=("SPC-003", "SPC-004", "SPC-006"))
 class WantsASeed(Complains):
     """Refuses an empty seed, as if it were a name."""
 
@@ -342,7 +342,7 @@ class KnowsTheLatestVersionAlone(Complains):
     """Refuses every version but the latest, though runs are pinned to old ones."""
 
     def complaints(self, look: Look) -> Iterator[Complaint]:
-        if look.document.get("schema_version") in {1, 2, 3, 4}:
+        if look.document.get("schema_version") in (1, 2, 3, 4):
             yield "unsupported_version", "/schema_version"
 
 
@@ -445,7 +445,7 @@ class ComparesNeighbouringNodes(Overlooks):
         return bool(nodes[int(seen.array) - 1]["id"] != seen.value)
 
 
-@mutant("SPC-013", overlaps=("SPC-002", "SPC-015", "SPC-031", "EDG-002", "CHD-003"))
+@mutant("SPC-013", overlaps=("SPC-002", "SPC-015", "SPC-031", "EDG-002", "EDG-005", "CHD-003", "CHD-006"))
 class SharesIdsAmongDefinitions(Complains):
     """Keeps one table of node ids for the document and its definitions."""
 

@@ -166,7 +166,7 @@ class TakesControlCharacters(Forgives):
         return _loaded(text, strict=False)
 
 
-@mutant("SPC-001")
+@mutant("SPC-001", overlaps=("SPC-002", "SPC-031"))
 class RefusesNoncharacters(RefusesText):
     """Refuses U+FFFE and its like, which are code points as any other."""
 
@@ -218,7 +218,7 @@ class KnowsNoEscapedKeys(RefusesText):
         return re.search(r'\\u[0-9a-fA-F]{4}[^"\\,:]{0,64}"\s*:', text) is not None
 
 
-@mutant("SPC-002", overlaps=("SPC-001", "SPC-012"))
+@mutant("SPC-002", overlaps=("SPC-001", "SPC-009", "SPC-012"))
 class RefusesSpaceAround(RefusesText):
     """Refuses a line feed after the document, or before it."""
 
