@@ -44,11 +44,15 @@ class Pass:
     problems: tuple[str, ...]
 
 
-def kill(profile: Profile, mutant: Mutant, seed: int, *, full: bool = False) -> Kill:
-    """Judge one mutant, with its requirement and without; `full` also shows what the machine finds alone."""
+def kill(profile: Profile, mutant: Mutant, seed: int, *, full: bool = False, accidents: bool = True) -> Kill:
+    """Judge one mutant, with its requirement and, if accidents are looked for, without.
+
+    `full` also shows what the machine finds alone.
+    """
     aim = frozenset({mutant.breaks})
     quick = Options("quick", seed, smaller=False)
-    found = _judge(profile, mutant, quick) if full else _judge(profile, mutant, quick, "scripts")
+    first = replace(quick, only=aim) if profile.scripts_stand_alone else quick
+    found = _judge(profile, mutant, quick) if full else _judge(profile, mutant, first, "scripts")
     by_machine = mutant.breaks not in found.findings or full
     machine = _judge(profile, mutant, replace(quick, depth="normal", only=aim), "machine") if by_machine else found
     finding = found.findings.get(mutant.breaks) or machine.findings.get(mutant.breaks)
@@ -59,8 +63,8 @@ def kill(profile: Profile, mutant: Mutant, seed: int, *, full: bool = False) -> 
     else:
         case = profile.shrink(finding.case, profile.target_of(finding.case), attempts=_ATTEMPTS_TO_SHRINK)
         problems += _problems_of_case(profile, case)
-    without = _judge(profile, mutant, replace(quick, off=aim | frozenset(mutant.overlaps)))
-    if without.findings:
+    without = _judge(profile, mutant, replace(quick, off=aim | frozenset(mutant.overlaps))) if accidents else None
+    if without is not None and without.findings:
         problems.append(f"also breaks {', '.join(without.findings)}, which it does not name")
     return Kill(
         mutant=mutant,
@@ -88,18 +92,25 @@ def _problems_of_case(profile: Profile, case: Case) -> Iterator[str]:
 
 
 def check_good(profile: Profile, good: Twin, seeds: tuple[int, ...], depth: Depth) -> Pass:
-    """Judge one good implementation."""
+    """Judge one good implementation, for each seed; scripts that say the same for every seed, for the first one."""
     began = time.monotonic()
     problems = []
+    reached: set[str] = set()
     for seed in seeds:
-        judgement = profile.judge(good.target, Options(depth, seed))
+        options = Options(depth, seed)
+        if profile.scripts_stand_alone and seed != seeds[0]:
+            options = replace(options, parts=frozenset({"machine"}))
+        judgement = profile.judge(good.target, options)
         problems += [f"seed {seed}: is accused of {failure}" for failure in judgement.findings]
+        if not profile.scripts_stand_alone:
+            reached.clear()
+        reached.update(judgement.reached)
         if judgement.description is not None:
             claims, in_process = judgement.description.capabilities, not good.target.is_process
             problems += [
                 f"seed {seed}: {requirement.id} is claimed and was not reached"
                 for requirement in profile.rules.claimed(profile.prefixes, claims, in_process=in_process)
-                if not judgement.reached[requirement.id]
+                if requirement.id not in reached
             ]
     return Pass(good.name, good.oddity, time.monotonic() - began, tuple(problems))
 

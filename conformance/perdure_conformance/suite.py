@@ -254,6 +254,8 @@ class Profile:
     mutants: Mapping[str, Mutant]
     twins: Mapping[str, Twin]
     sizes: Sizes
+    scripts_stand_alone: bool = False
+    """Whether each script shows one requirement and says the same whatever else is asked, and for every seed."""
 
     def requirements(self, only: frozenset[str] = frozenset()) -> list[Requirement]:
         """Return the profile's requirements, or those of a selection."""

@@ -2623,13 +2623,6 @@ for _key, _value in {"outputs": ["f"], "signals": ["s"], "artifacts": {"x": ARTI
         belongs_to_handlers=tuple(key for key in Validator.belongs_to_handlers if key != _key),
     )
 broken(
-    "empty-outputs-of-a-child-node-accepted",
-    "SPC-014",
-    "an empty array of outputs of a node with a child counts as none",
-    with_child(inner(), calls("c", "k@1") | {"outputs": []}),
-    is_there=lambda _self, body, member: bool(body.get(member)),
-)
-broken(
     "neither-accepted-in-definitions",
     "SPC-014 CHD-006",
     "nodes of definitions need neither handler nor child",
@@ -3744,7 +3737,7 @@ broken(
     "1.0 and 1 are of two types",
     spelled_fork("1.0", "1"),
     scalar_key=lambda _self, value: (type(value).__name__, value),
-    fraction=kept_spelling,
+    fraction=lambda self, token: (Validator.fraction(self, token), kept_spelling(self, token))[1],
     as_integer=lambda _self, value: int(value) if type(value) in (int, float) and float(value).is_integer() else None,
 )
 broken(

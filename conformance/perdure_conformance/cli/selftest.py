@@ -33,6 +33,7 @@ Examples:
   perdure selftest
   perdure selftest journal --jobs 2
   perdure selftest journal --full
+  perdure selftest spec --sample 10
 """
 
 
@@ -43,6 +44,7 @@ def selftest(
         typer.Option("--full", help="20 seeds at depth normal for what must pass, and what the machine finds alone."),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**52, help="The seed of what is drawn.")] = 1,
+    sample: Annotated[int, typer.Option(min=1, help="Look for accidental kills at one mutant in so many.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, help="How many mutants are judged at once.")] = os.cpu_count() or 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
@@ -59,7 +61,7 @@ def selftest(
     problems: list[str] = []
     for name, profile in PROFILES.items():
         if name in chosen:
-            document[name] = _profile(profile, out, problems, seed=seed, jobs=jobs, full=full)
+            document[name] = _profile(profile, out, problems, seed=seed, jobs=jobs, full=full, sample=sample)
     if "tool" in chosen:
         document["tool"] = _tool(out, problems)
     document["problems"] = problems
@@ -72,9 +74,10 @@ def selftest(
 
 
 def _profile(
-    profile: Profile, out: Console, problems: list[str], *, seed: int, jobs: int, full: bool
+    profile: Profile, out: Console, problems: list[str], *, seed: int, jobs: int, full: bool, sample: int
 ) -> dict[str, object]:
-    kills = _each("mutants", _kill, [(profile.name, name, seed, full) for name in profile.mutants], jobs)
+    mutants = [(profile.name, name, seed, full, number % sample == 0) for number, name in enumerate(profile.mutants)]
+    kills = _each("mutants", _kill, mutants, jobs)
     seeds = tuple(range(seed, seed + (20 if full else 2)))
     depth: Depth = "normal" if full else "quick"
     label = f"good {profile.subjects.noun}s"
@@ -163,10 +166,10 @@ def _worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             raise
 
 
-def _kill(item: tuple[str, str, int, bool]) -> suite.Kill:
-    name, mutant, seed, full = item
+def _kill(item: tuple[str, str, int, bool, bool]) -> suite.Kill:
+    name, mutant, seed, full, accidents = item
     profile = PROFILES[name]
-    return suite.kill(profile, profile.mutants[mutant], seed, full=full)
+    return suite.kill(profile, profile.mutants[mutant], seed, full=full, accidents=accidents)
 
 
 def _good(item: tuple[str, str, tuple[int, ...], Depth]) -> suite.Pass:

@@ -74,9 +74,8 @@ def _last_words(report: Report, judgement: Judgement) -> str:
         lines.append(f"Level: [bold]{document['level']}[/].")
     lines.append("Not covered:")
     lines += [f"  {escape(str(line))}" for line in not_covered]
-    lines.append(
-        f"{document['durable_operations']} operations stored, seed {document['seed']}, depth {document['depth']}."
-    )
+    stored = f"{document['durable_operations']} operations stored, " if document["durable_operations"] else ""
+    lines.append(f"{stored}seed {document['seed']}, depth {document['depth']}.".capitalize())
     return "\n".join(lines)
 
 

@@ -31,4 +31,5 @@ SPEC: Final = Profile(
     mutants=MUTANTS,
     twins=TWINS,
     sizes=Sizes(unit="values", largest=60, median=20),
+    scripts_stand_alone=True,
 )

@@ -48,6 +48,9 @@ _HAVE_NO_PLACE: Final = frozenset(
 """The place is the document, and whoever is more exact is not at fault."""
 
 
+_OF_YES_OR_NO: Final = frozenset({"core", "handlers"})
+"""The claims under which it is judged whether a document is accepted."""
+
 _PROBLEMS_SHOWN: Final = 8
 
 
@@ -90,7 +93,7 @@ def points(question: Question, answer: Answer, claims: Capabilities) -> Iterator
 
 def _on_acceptance(question: Question, truth: Validation) -> str:
     """Return whom a wrong acceptance or refusal breaks."""
-    about = question.about
+    about = question.about if question.about and requirements()[question.about].claim in _OF_YES_OR_NO else ""
     if truth.valid:
         return about or ("SPC-031" if truth.problems else "SPC-002")
     broken = [_requirement(problem.code) for problem in truth.problems if problem.severity == "error"]

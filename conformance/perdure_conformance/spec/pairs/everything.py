@@ -48,7 +48,8 @@ EVERYTHING: Final[Mapping[str, Value]] = workflow(
         input_mapping={"of": {"node": "plan", "output": "steps"}},
         dependencies=["plan"],
     ),
-    node("fix"),
+    node("fix", retry={"backoff": {"kind": "fixed", "delay_ms": 1}}),
+    node("rest", retry={"backoff": {"kind": "immediate"}, "jitter": {"seed": "s", "maximum_ms": 1}}),
     node("end", dependencies=["check"], dependency_policy="all_completed"),
     edges=[
         edge("check", "fix", when={"field": "found", "equals": None}, mode="exclusive"),

@@ -41,6 +41,9 @@ def members_and_types() -> Iterator[Pair]:
         workflow(node("a", dependancies=[])),
         workflow(node("a", dependencies=[])),
     )
+    for name in ("a/b", "a~b", "~1", "a b", "%41", "é", "", "0"):
+        yield pair("SPC-003", f"an unknown member {name!r}", {**workflow(), name: 1}, workflow(schema="x"))
+        yield pair("SPC-003", f"an unknown member {name!r} of a node", workflow(node("a", **{name: 1})), workflow())
     yield pair(
         "SPC-003",
         "an unknown member of a predicate",

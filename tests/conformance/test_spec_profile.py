@@ -1,0 +1,170 @@
+"""The profile of validators: what is said of a failure, and what an adapter may do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from tests.conformance.helpers import perdure
+
+from perdure_conformance.harness.targets import CommandTarget
+from perdure_conformance.profiles import PROFILES
+from perdure_conformance.reports.report import build
+from perdure_conformance.spec.documents import text_of
+from perdure_conformance.spec.judge import judge
+from perdure_conformance.spec.mutants import MUTANTS
+from perdure_conformance.spec.pairs import ALL_PAIRS
+from perdure_conformance.suite import Judgement, Options
+from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
+
+SPEC = PROFILES["spec"]
+
+ADAPTER = """
+import json, sys, time
+for number, line in enumerate(sys.stdin):
+    request = json.loads(line)
+    if request["method"] == "initialize":
+        limits = {"max_document_bytes": 2**24}
+        result = {"protocol": 1, "name": "x", "version": "1", "capabilities": CLAIMS, "limits": limits}
+    elif request["method"] == "shutdown":
+        result = {}
+    else:
+        result = ANSWER
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+
+
+def judged(answer: str, claims: str = "{}", only: str = "", timeout_s: float = 10.0) -> Judgement:
+    program = ADAPTER.replace("CLAIMS", claims).replace("ANSWER", answer)
+    options = Options(
+        "quick",
+        timeout_s=timeout_s,
+        only=frozenset({only} if only else ()),
+        parts=frozenset({"scripts"}),
+        smaller=False,
+    )
+    return judge(CommandTarget((sys.executable, "-c", program)), options)
+
+
+@pytest.mark.parametrize("valid", ["True", "False"])
+def test_one_answer_for_all_breaks_every_rule_that_refuses(valid: str) -> None:
+    broken = set(judged(f'{{"valid": {valid}}}').findings)
+    asked = {
+        pair.requirement
+        for pair in ALL_PAIRS
+        if (pair.rejected if valid == "True" else pair.accepted) is not None and pair.handlers is None
+    }
+    told_alone = {"SPC-012", "SPC-021", "SPC-030"}
+    assert broken == asked - told_alone | ({"SPC-002"} if valid == "False" else set())
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("{}", "wrong_reply"),
+        ('{"valid": 1}', "wrong_reply"),
+        ('{"valid": True, "extra": 1}', "wrong_reply"),
+        ('{"valid": False, "problems": [{"code": 1}]}', "wrong_reply"),
+        ('{"valid": False, "problems": [{}] * 1001}', "wrong_reply"),
+        ('{"valid": False, "problems": [{"code": "x" * 200}]}', "wrong_reply"),
+        ('{"valid": False, "problems": [{"sentence": "x" * 5000}]}', "wrong_reply"),
+        ("sys.exit(3)", "exited"),
+        ("print('log') or {}", "no_message"),
+        ("time.sleep(9)", "silence"),
+    ],
+)
+def test_what_the_protocol_does_not_allow_is_a_fault(answer: str, kind: str) -> None:
+    judgement = judged(answer, timeout_s=1.0, only="SPC-007")
+    assert judgement.fault is not None
+    assert judgement.fault.kind == kind
+    assert set(judgement.findings) == {f"fault:{kind}"}
+
+
+def test_one_silence_leaves_its_rule_open() -> None:
+    """Each question is answered as the model would, but for the first one."""
+    program = Path(__file__).parent / "independent_validators.py"
+    wrapper = (
+        "import subprocess, sys, time\n"
+        f"program = [sys.executable, {str(program)!r}, 'right']\n"
+        "child = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "for line in sys.stdin.buffer:\n"
+        "    if b'validate' in line and not __import__('os').path.exists(sys.argv[1]):\n"
+        "        open(sys.argv[1], 'w').close(); time.sleep(60)\n"
+        "    child.stdin.write(line); child.stdin.flush()\n"
+        "    sys.stdout.buffer.write(child.stdout.readline()); sys.stdout.buffer.flush()\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        target = CommandTarget((sys.executable, "-c", wrapper, f"{folder}/silent"))
+        options = Options("quick", timeout_s=5.0, only=frozenset({"SPC-007"}), parts=frozenset({"scripts"}))
+        judgement = judge(target, options)
+    assert judgement.fault is None
+    assert judgement.findings == {}
+    assert judgement.inconclusive == {"SPC-007"}
+
+
+@pytest.mark.parametrize("claim", ["codes", "pointers", "content_hash", "initial_nodes", "witnesses"])
+def test_what_is_claimed_must_be_told(claim: str) -> None:
+    blamed = {
+        "codes": "SPC-028",
+        "pointers": "SPC-029",
+        "content_hash": "SPC-012",
+        "initial_nodes": "SPC-021",
+        "witnesses": "EDG-007",
+    }[claim]
+    valid = claim in {"content_hash", "initial_nodes"}
+    findings = judged(f'{{"valid": {valid}}}', f'{{"{claim}": True}}').findings
+    assert blamed in findings
+
+
+def test_what_is_not_claimed_is_not_judged() -> None:
+    target = SPEC.twins["SaysYesOrNo"].target
+    judgement = judge(target, Options("quick", parts=frozenset({"scripts"})))
+    report = build(SPEC, judgement, target, depth="quick", seed=1, cases={})
+    assert report.exit_code == CONFORMANT
+    unclaimed = {key for key, verdict in report.verdicts.items() if verdict == "not_claimed"}
+    assert unclaimed == {"SPC-012", "SPC-021", "SPC-026", "SPC-027", "SPC-028", "SPC-029", "SPC-030", "EDG-007"}
+    assert "handlers: not claimed" in str(report.document["not_covered"])
+
+
+def test_a_failure_that_needs_another_document_before_it_is_played_again_with_it() -> None:
+    finding = next(
+        finding
+        for name in ("RemembersVisitsForEver",)
+        for finding in judge(MUTANTS[name].target, Options("quick")).findings.values()
+    )
+    assert finding.reproduced
+    assert finding.case.needs_prior_state
+    again = SPEC.replay(finding.case, SPEC.target_of(finding.case))
+    assert again.failure == finding.failure
+
+
+def test_a_failure_is_shown_with_its_document_and_played_again(tmp_path: Path) -> None:
+    name = next(name for name, mutant in MUTANTS.items() if mutant.breaks == "SPC-017")
+    target = f"{MUTANTS[name].target.words()['name']}"
+    done = perdure("check", "spec", target, "--only", "SPC-017", "--depth", "quick", cwd=tmp_path)
+    assert done.returncode == NOT_CONFORMANT
+    folder = tmp_path / "perdure-report" / "failures" / "SPC-017"
+    case = json.loads((folder / "case.json").read_text("utf-8"))
+    assert case["profile"] == "spec"
+    (question,) = case["questions"]
+    assert text_of(tuple(question["document"])) in done.stdout
+    again = perdure("rerun", str(folder), "--json", cwd=tmp_path)
+    assert again.returncode == NOT_CONFORMANT
+    assert json.loads(again.stdout)["same"] is True
+
+
+def test_an_empty_selection_is_no_pass(tmp_path: Path) -> None:
+    twin = SPEC.twins["SaysYesOrNo"].target.words()["name"]
+    done = perdure("check", "spec", str(twin), "--only", "SPC-026", cwd=tmp_path)
+    assert done.returncode == NO_VERDICT
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not there")
+def test_the_validator_in_node_is_conformant(tmp_path: Path) -> None:
+    adapter = Path(__file__).resolve().parents[2] / "conformance" / "examples" / "node-validator" / "adapter.mjs"
+    done = perdure("check", "spec", "--command", f"node {adapter}", "--depth", "quick", cwd=tmp_path)
+    assert done.returncode == CONFORMANT, done.stdout
