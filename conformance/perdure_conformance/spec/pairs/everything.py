@@ -56,7 +56,7 @@ EVERYTHING: Final[Mapping[str, Value]] = workflow(
         edge("check", "fix", when={"field": "found", "equals": False}, mode="exclusive"),
         edge("fix", "fix", when={"outcome": "changes_requested"}),
     ],
-    initial_nodes=["plan"],
+    initial_nodes=["plan", "rest"],
     inputs=["requester"],
     outputs={"steps": {"node": "plan", "output": "steps"}},
     children={
