@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from perdure.kernel.outcomes import OUTCOME_KINDS
 from perdure.kernel.values import JsonValue
@@ -242,8 +245,10 @@ def _shuffled(draw: Draw, value: JsonValue) -> JsonValue:
     return value
 
 
-def draw_documents(ask: Callable[[Document], None], examples: int, random_seed: int) -> None:
-    """Ask about so many drawn documents, each with one edit of it. What `ask` raises ends the drawing."""
+@lru_cache(maxsize=4)
+def draw_documents(examples: int, random_seed: int) -> tuple[Document, ...]:
+    """Return so many drawn documents, each followed by one edit of it."""
+    drawn: list[Document] = []
 
     @seeded(random_seed)
     @settings(
@@ -253,14 +258,15 @@ def draw_documents(ask: Callable[[Document], None], examples: int, random_seed: 
         deadline=None,
         verbosity=Verbosity.quiet,
         suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
         print_blob=False,
     )
     @given(st.data())
-    def draw_and_ask(data: st.DataObject) -> None:
+    def draw_some(data: st.DataObject) -> None:
         draw: Draw = data.draw
         document = draw(documents())
-        ask(spelt(draw, document))
-        ask(spelt(draw, edited(draw, document)))
+        drawn.extend((spelt(draw, document), spelt(draw, edited(draw, document))))
 
-    draw_and_ask()
+    with TemporaryDirectory(prefix="perdure-") as home:
+        set_hypothesis_home_dir(home)  # Else it leaves a folder where the user stands.
+        draw_some()
+    return tuple(drawn)

@@ -11,7 +11,7 @@ import msgspec
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.spec.cases import SpecCase, replay, shrink
-from perdure_conformance.spec.documents import Document, length_of
+from perdure_conformance.spec.documents import length_of
 from perdure_conformance.spec.drawn import draw_documents
 from perdure_conformance.spec.pairs import ALL_PAIRS, Pair
 from perdure_conformance.spec.questions import Question
@@ -137,17 +137,11 @@ class _Court:
         self.judgement.durations_s[DRAWN] = time.monotonic() - began
 
     def _draw(self, seed: int) -> None:
-        total = 2 * self._plan.documents
-        done = 0
-
-        def ask(document: Document) -> None:
-            nonlocal done
-            self._progress(DRAWN, min(done, total), total)
-            done += 1
+        drawn = draw_documents(self._plan.documents, seed)
+        for done, document in enumerate(drawn):
+            self._progress(DRAWN, done, len(drawn))
             self._ask(Question(document), DRAWN)
-
-        draw_documents(ask, self._plan.documents, seed)
-        self._progress(DRAWN, total, total)
+        self._progress(DRAWN, len(drawn), len(drawn))
 
     def _ask(self, question: Question, found_by: str) -> None:
         """Ask one question. What is known to be broken is not asked about again."""

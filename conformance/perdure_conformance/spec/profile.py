@@ -30,6 +30,6 @@ SPEC: Final = Profile(
     meanings=claims.MEANINGS,
     mutants=MUTANTS,
     twins=TWINS,
-    sizes=Sizes(unit="values", largest=60, median=20),
+    sizes=Sizes(unit="values", largest=110, median=20),
     scripts_stand_alone=True,
 )

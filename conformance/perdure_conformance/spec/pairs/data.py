@@ -96,6 +96,18 @@ def outputs_within_reach() -> Iterator[Pair]:
     )
 
 
+def run_input_is_within_reach() -> Iterator[Pair]:
+    """SPC-022."""
+    yield pair(
+        "SPC-022",
+        "the run's input, wherever the node is",
+        workflow(
+            node("a"), node("b", dependencies=["a"], input_mapping={"in": {"node": "b", "output": "x"}}, outputs=["x"])
+        ),
+        workflow(node("a"), node("b", dependencies=["a"], input_mapping={"in": {"run_input": "x"}}), inputs=["x"]),
+    )
+
+
 def outputs_are_declared() -> Iterator[Pair]:
     """SPC-023."""
     yield pair(
@@ -227,6 +239,7 @@ def handlers_have_their_inputs() -> Iterator[Pair]:
 
 PAIRS = (
     outputs_within_reach,
+    run_input_is_within_reach,
     outputs_are_declared,
     inputs_are_given_once,
     retry_classes,

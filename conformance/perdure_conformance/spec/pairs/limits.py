@@ -48,6 +48,14 @@ def size_and_depth() -> Iterator[Pair]:
         None,
         (Repeat(" ", 15 * 2**20), *written(workflow())),
     )
+    filled = {**workflow(schema="x" * (15 * 2**20 - _SIZE_OF_REST))}
+    hashed = {**workflow(schema="<fill>"), "content_hash": digest(filled)}
+    yield pair(
+        "SPC-009",
+        "15 MiB, and a hash above it",
+        pieces(hashed, fill=Repeat("x", 15 * 2**20 - _SIZE_OF_REST)),
+        None,
+    )
     yield pair("SPC-009", "91 levels", _with_input("[" * 87 + "]" * 87), _with_input("[" * 86 + "]" * 86))
 
 

@@ -198,6 +198,10 @@ def ranges() -> Iterator[Pair]:
     for name, (least, document) in _RANGES.items():
         yield pair("SPC-005", f"{name} of {least - 1}", document(least - 1), document(least))
         yield pair("SPC-005", f"{name} of 2^53−1", None, document(_LARGEST))
+    delays = {"kind": "exponential", "initial_ms": 1, "multiplier": _LARGEST, "maximum_ms": 1}
+    for attempts in (2_000, 10**6, _LARGEST):
+        retry = {"max_attempts": attempts, "backoff": delays}
+        yield pair("SPC-005", f"delays of {attempts:,} attempts", None, workflow(node("a", retry=retry)))
     yield pair("SPC-005", "no node", {**workflow(), "nodes": []}, workflow())
 
 

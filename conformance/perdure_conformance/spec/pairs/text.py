@@ -68,6 +68,8 @@ def text_is_i_json() -> Iterator[Pair]:
     yield pair("SPC-001", "a number that ends in a dot", _with_input("1."), _with_input("1.0"))
     yield pair("SPC-001", "a hexadecimal number", _with_input("0x1F"), _with_input("31"))
     yield pair("SPC-001", "two documents", 2 * (_AS_TEXT % (_A % "")), _AS_TEXT % (_A % ""))
+    for name, text in {"U+FFFE": "\ufffe", "U+FDD0": "\ufdd0", "U+1FFFF": "\U0001ffff"}.items():
+        yield pair("SPC-001", f"the noncharacter {name}", None, _with_input(f'"{text}"'))
     yield pair("SPC-001", "single quotes", _with_input("'x'"), _with_input('"x"'))
     yield pair("SPC-001", "a number with a leading zero", _with_input("01"), _with_input("1"))
     yield pair("SPC-001", "a raw line feed in a string", _with_input('"x\ny"'), _with_input('"x\\ny"'))
@@ -95,7 +97,6 @@ def spelling_does_not_matter() -> Iterator[Pair]:
         "a schema for editors": _AS_TEXT.replace("{", '{"$schema":"./specification-1.json",', 1) % (_A % ""),
         "an escaped slash": _with_input('"a\\/b"'),
         "an escaped emoji": _with_input('"\\ud83d\\ude00"'),
-        "a noncharacter": _with_input('"\uffff"'),
         "fractions": _with_input("[0.5,1e-7,-2.5e-3,5e-324]"),
         "minus zero": _with_input("-0"),
         "minus zero, as a fraction": _with_input("-0.0"),
