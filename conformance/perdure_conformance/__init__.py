@@ -1,1 +1,1 @@
-"""The suite: it plays operations against an implementation, judges the answers with the model, and reports."""
+"""The suite: it asks an implementation, judges the answers with the model, and reports."""

@@ -69,14 +69,26 @@ def test_the_example_in_python_is_conformant(tmp_path: Path) -> None:
     assert report["level"] == "Workflow journal"
 
 
-def test_the_output_in_the_readme_is_real(tmp_path: Path) -> None:
-    block = (ROOT / "README.md").read_text("utf-8").partition("```\n$ perdure ")[2].partition("```")[0]
-    command, *shown = block.splitlines()
+SHOWN = [
+    block.partition("```")[0].splitlines()
+    for block in (ROOT / "README.md").read_text("utf-8").split("```\n$ perdure ")[1:]
+]
+"""What the README shows: a command, and lines of its output."""
+
+
+@pytest.mark.parametrize("block", SHOWN, ids=[block[0].split()[0] for block in SHOWN])
+def test_the_output_in_the_readme_is_real(tmp_path: Path, block: list[str]) -> None:
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    command, *shown = block
     done = perdure(*command.split(), cwd=tmp_path)
-    printed = [line.rstrip() for line in done.stdout.splitlines()]
+    printed = iter([line.rstrip() for line in done.stdout.splitlines()])
     for line in shown:
         pattern = re.compile(".*".join(re.escape(part) for part in line.split("…")))
         assert any(pattern.fullmatch(real) for real in printed), line
+
+
+def test_the_readme_shows_a_check_and_a_lint() -> None:
+    assert [block[0].split()[0] for block in SHOWN] == ["check", "lint"]
 
 
 @pytest.mark.parametrize(
