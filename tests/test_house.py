@@ -46,7 +46,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure_conformance.selftest", "perdure_conformance.journal", "perdure_conformance.spec"),
     ("perdure_conformance.profiles",),
     ("perdure_conformance.reports",),
-    ("perdure_conformance.tool", "perdure_conformance.lint"),
+    ("perdure_conformance.tool", "perdure_conformance.lint", "perdure_conformance.bench"),
     ("perdure_conformance.cli",),
 ]
 """From the ground up: a module imports its own package, and the floors below it; never what stands beside it."""

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from perdure.kernel.problems import Problems
-from perdure.kernel.validation import Handlers, Validation, read_handlers, validate_text
+from perdure.kernel.validation.handlers import Handlers, read_handlers
+from perdure.kernel.validation.validator import Validation, validate_text
 from perdure_conformance.requirements import requirement_of_code, requirements
 
 PAIRS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "independent_specifications.json").read_text("utf-8"))

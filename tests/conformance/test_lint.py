@@ -22,7 +22,7 @@ from tests.conformance.helpers import PERDURE, ROOT, perdure
 
 from perdure.authoring.source import Syntax
 from perdure.kernel.specification import Specification
-from perdure.kernel.validation import validate
+from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import canonical_json, digest, read_json
 from perdure_conformance import data
 from perdure_conformance.lint import document, drawing, fixes, github, mermaid, sarif, svg, text

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from perdure.kernel.validation import validate_text
+from perdure.kernel.validation.validator import validate_text
 from perdure_conformance import data
 from perdure_conformance.requirements import requirements
 from perdure_conformance.spec.documents import text_of

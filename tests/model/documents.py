@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any, Final
 
 from perdure.kernel.problems import Problem
-from perdure.kernel.validation import Validation
+from perdure.kernel.validation.validator import Validation
 
 Document = dict[str, Any]
 

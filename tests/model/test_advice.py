@@ -18,7 +18,7 @@ from tests.model.documents import (
     warnings,
 )
 
-from perdure.kernel.validation import validate
+from perdure.kernel.validation.validator import validate
 
 Told = list[tuple[str, str]]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from perdure.kernel.problems import Correction, Problem
-from perdure.kernel.validation import validate
+from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import JsonValue
 
 

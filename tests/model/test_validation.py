@@ -29,7 +29,8 @@ from tests.model.documents import (
 from tests.model.helpers import MAX, MIB
 
 from perdure.kernel.problems import MAX_PROBLEMS, Correction, Problems
-from perdure.kernel.validation import Handlers, read_handlers, validate, validate_text
+from perdure.kernel.validation.handlers import Handlers, read_handlers
+from perdure.kernel.validation.validator import validate, validate_text
 from perdure.kernel.values import JsonValue, digest
 
 SAME: Final = object()
@@ -659,7 +660,8 @@ TEXT = json.dumps(full())
     ("wrong", "code", "twin"),
     [
         (TEXT[:-1], "not_json", TEXT),
-        ("", "not_json", TEXT),
+        (" \r\n", "empty", TEXT),
+        ("\u00a0", "not_json", TEXT),
         (TEXT + "{}", "not_json", TEXT + " \n"),
         ("\ufeff" + TEXT, "not_json", "\n" + TEXT),
         (TEXT.encode().replace(b"salt", b"s\xe9lt"), "not_utf8", TEXT.encode().replace(b"salt", "sélt".encode())),
@@ -673,7 +675,7 @@ TEXT = json.dumps(full())
         ("[" * 101 + "]" * 101, "too_deep", TEXT),
         ("[" * 100_000, "too_deep", TEXT),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_a_text_that_is_no_i_json_is_refused(wrong: str | bytes, code: str, twin: str | bytes) -> None:
     refused = validate_text(wrong)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from perdure.kernel.validation import validate
+from perdure.kernel.validation.validator import validate
 from perdure_conformance.bench.growth import Growth, measure
 from perdure_conformance.bench.specifications import SHAPES
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, progress_bar, wrong_usage

@@ -13,7 +13,8 @@ import typer
 
 from perdure.authoring.source import Source, Syntax
 from perdure.kernel.specification import covered_by_hash
-from perdure.kernel.validation import Handlers, validate
+from perdure.kernel.validation.handlers import Handlers
+from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import canonical_json
 from perdure_conformance import data
 from perdure_conformance.cli.common import even_if_nobody_reads, print_json, wrong_usage

@@ -12,7 +12,8 @@ from perdure.authoring.source import Source, read_source
 from perdure.kernel.identity import NodeId
 from perdure.kernel.problems import Problem, Problems
 from perdure.kernel.specification import Specification
-from perdure.kernel.validation import Handlers, read_handlers, validate
+from perdure.kernel.validation.handlers import Handlers, read_handlers
+from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import Digest
 from perdure_conformance.lint.files import Text
 from perdure_conformance.requirements import requirement_of_code

@@ -18,7 +18,7 @@ from perdure.kernel.predicates import matches
 from perdure.kernel.problems import Problem, Problems, pointer_token
 from perdure.kernel.specification import Definition, HandlerDeclaration, Specification
 from perdure.kernel.structure import Reading, read
-from perdure.kernel.validation import Validation, validate_text
+from perdure.kernel.validation.validator import Validation, validate_text
 from perdure.kernel.values import JsonValue, read_json
 from perdure_conformance.requirements import requirement_of_code, requirements
 from perdure_conformance.spec.contract import Answer, Capabilities

@@ -8,7 +8,8 @@ from typing import ClassVar, Final
 
 from perdure.kernel.problems import Problem
 from perdure.kernel.specification import HandlerDeclaration
-from perdure.kernel.validation import Handlers, Validation, validate_text
+from perdure.kernel.validation.handlers import Handlers, handlers_of
+from perdure.kernel.validation.validator import Validation, validate_text
 from perdure_conformance.spec.contract import FLOOR, Answer, Capabilities, Description, Told
 
 EVERYTHING: Final = Capabilities(
@@ -45,9 +46,7 @@ class ReferenceValidator:
 
 def catalogue(handlers: Sequence[HandlerDeclaration] | None) -> Handlers | None:
     """Return handlers as the model looks them up."""
-    if handlers is None:
-        return None
-    return {(handler.name, handler.version): handler.inputs for handler in handlers}
+    return None if handlers is None else handlers_of(handlers)
 
 
 def answer_of(validation: Validation) -> Answer:

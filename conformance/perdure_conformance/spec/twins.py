@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from perdure.kernel.specification import HandlerDeclaration
-from perdure.kernel.validation import Handlers, Validation
+from perdure.kernel.validation.handlers import Handlers
+from perdure.kernel.validation.validator import Validation
 from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.requirements import requirement_of_code
 from perdure_conformance.spec.contract import Answer, Capabilities, Told

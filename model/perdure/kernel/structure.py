@@ -31,14 +31,14 @@ AtLeastZero = Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)]
 _END: Final = r"(?![\s\S])"  # Where ECMA and Python both see the end of a string, and nothing else.
 
 
-def whole(grammar: str, **extra: str) -> Meta:
-    """Return the constraint that a string matches the grammar from end to end."""
-    return Meta(pattern=f"^(?:{grammar}){_END}", extra=extra or None)
+def whole(grammar: str, *, code: str | None = None) -> Meta:
+    """Return the constraint that a string matches the grammar from end to end, and the code if it does not."""
+    return Meta(pattern=f"^(?:{grammar}){_END}", extra={"code": code} if code is not None else None)
 
 
-def about(description: str, *, since: int = 1, **extra: str) -> Meta:
+def about(description: str, *, since: int = 1) -> Meta:
     """Return what is said about a member, and the document version that introduced it."""
-    return Meta(description=description, extra={"since": since, **extra})
+    return Meta(description=description, extra={"since": since})
 
 
 class Hole(Exception):
@@ -55,7 +55,7 @@ class Reading:
     places: dict[int, str] = field(default_factory=dict)
     """The JSON Pointer of each struct, by identity."""
     made_up: set[str] = field(default_factory=set)
-    """The places of values that had to be left out or made up, and of all that they are in."""
+    """The places of values that had to be left out or made up, and of all that they are in: never one without these."""
     incomplete: set[str] = field(default_factory=set)
     """The places of arrays that lack an item, and of objects with a member that nobody knows."""
 
@@ -189,7 +189,6 @@ class _Word(Shape):
 
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
         if not isinstance(value, str):
-            reading.made_up.add(place)
             return _wrong_type(self, value, place, reading)
         if value not in self.allowed:
             reading.wound(place)

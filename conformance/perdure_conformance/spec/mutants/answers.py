@@ -9,7 +9,8 @@ import msgspec
 
 from perdure.kernel.problems import Problem
 from perdure.kernel.specification import HandlerDeclaration
-from perdure.kernel.validation import Handlers, Validation
+from perdure.kernel.validation.handlers import Handlers
+from perdure.kernel.validation.validator import Validation
 from perdure_conformance.requirements import requirements
 from perdure_conformance.spec.claims import PREFIXES
 from perdure_conformance.spec.contract import Answer, Capabilities

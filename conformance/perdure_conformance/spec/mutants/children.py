@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from perdure.kernel.definitions import Scope
 from perdure.kernel.identity import NAME_GRAMMAR, WorkflowReference
 from perdure.kernel.specification import MAX_CHILD_LEVELS
+from perdure.kernel.validation.scopes import Scope
 from perdure_conformance.spec.mutants.faults import Complains, Complaint, Look, Overlooks, Seen
 from perdure_conformance.spec.registry import mutant
 

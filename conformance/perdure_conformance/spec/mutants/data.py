@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from perdure.kernel.graphs import reached
 from perdure.kernel.specification import Node, OutputReference, RunInputReference
-from perdure.kernel.validation import Handlers, Validation
+from perdure.kernel.validation.handlers import Handlers
+from perdure.kernel.validation.validator import Validation
 from perdure_conformance.spec.mutants.faults import Complains, Complaint, Knows, Look, Overlooks, Seen
 from perdure_conformance.spec.registry import mutant
 

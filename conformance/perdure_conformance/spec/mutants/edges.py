@@ -13,7 +13,8 @@ import msgspec
 from perdure.kernel.graphs import cycles
 from perdure.kernel.predicates import FieldEquals, OutcomeIs
 from perdure.kernel.specification import Edge
-from perdure.kernel.validation import Handlers, Validation, validate
+from perdure.kernel.validation.handlers import Handlers
+from perdure.kernel.validation.validator import Validation, validate
 from perdure.kernel.values import JsonError, JsonValue, read_json
 from perdure_conformance.spec.documents import Value
 from perdure_conformance.spec.mutants.faults import (

@@ -11,12 +11,13 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from perdure.kernel.definitions import Scope
 from perdure.kernel.predicates import can_match, witness
 from perdure.kernel.problems import Problem, Problems, pointer_token
 from perdure.kernel.specification import Edge, Specification
 from perdure.kernel.structure import Reading, read
-from perdure.kernel.validation import Handlers, Validation, validate, validate_text
+from perdure.kernel.validation.handlers import Handlers
+from perdure.kernel.validation.scopes import Scope, scopes_of
+from perdure.kernel.validation.validator import Validation, validate, validate_text
 from perdure.kernel.values import JsonError, JsonErrorCode, JsonValue, read_json
 from perdure_conformance.spec.documents import Value
 from perdure_conformance.spec.reference import ReferenceValidator
@@ -126,10 +127,7 @@ def _scopes_of(text: str) -> list[Scope]:
     decoded = read(Specification, _document_of(text), reading)
     if not isinstance(decoded, Specification):
         return []
-    catalog = decoded.children
-    inputs = {key: frozenset(each.inputs) for key, each in catalog.items()}
-    places = {"": decoded, **{f"/children/{pointer_token(key)}": each for key, each in catalog.items()}}
-    return [Scope(workflow, place, catalog, inputs, reading) for place, workflow in places.items()]
+    return scopes_of(decoded, reading)
 
 
 @lru_cache(maxsize=4096)

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from perdure.kernel.definitions import Scope
 from perdure.kernel.graphs import cycles, reached
 from perdure.kernel.identity import NodeId
-from perdure.kernel.validation import Handlers, Validation
+from perdure.kernel.validation.handlers import Handlers
+from perdure.kernel.validation.scopes import Scope
+from perdure.kernel.validation.validator import Validation
 from perdure_conformance.spec.mutants.faults import Complains, Complaint, Knows, Look, Overlooks, Seen
 from perdure_conformance.spec.registry import mutant
 

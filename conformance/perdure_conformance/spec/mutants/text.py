@@ -14,7 +14,8 @@ import msgspec
 
 from perdure.kernel.outcomes import MAX_INLINE_BYTES
 from perdure.kernel.specification import MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, covered_by_hash
-from perdure.kernel.validation import Handlers, Validation, validate
+from perdure.kernel.validation.handlers import Handlers
+from perdure.kernel.validation.validator import Validation, validate
 from perdure.kernel.values import (
     MAX_SAFE_INTEGER,
     Digest,

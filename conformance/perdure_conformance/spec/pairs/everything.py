@@ -9,7 +9,7 @@ from typing import Any, Final
 from perdure.kernel.problems import Problems, pointer_token
 from perdure.kernel.specification import Specification
 from perdure.kernel.structure import Reading, read
-from perdure.kernel.validation import validate
+from perdure.kernel.validation.validator import validate
 from perdure_conformance.spec.documents import Value, edge, node, workflow
 from perdure_conformance.spec.pairs.pair import Pair, pair
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
-from perdure.kernel.definitions import Scope
 from perdure.kernel.graphs import dominators, forward
 from perdure.kernel.identity import NodeId
 from perdure.kernel.outcomes import OUTCOME_KINDS, RETRY_CLASSES, OutcomeKind
 from perdure.kernel.predicates import FieldEquals, OutcomeIs, Predicate, predicate_key, witness
 from perdure.kernel.problems import Correction, Problems, pointer_token, quoted
 from perdure.kernel.specification import Edge, Exponential, Node
+from perdure.kernel.validation.scopes import Scope
 
 _KINDS_OF_A_CHILD: Final[frozenset[OutcomeKind]] = frozenset(OUTCOME_KINDS) - {"changes_requested", "skipped"}
 """What a child node can end with; `retryable_failure` when the deadline of its attempt expires."""

@@ -1,16 +1,17 @@
-"""One workflow under validation: its nodes by name, its graphs, and what has been found about it so far."""
+"""One workflow under validation, the document's own or one of its catalog: its nodes by name, and its graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 
 import msgspec
 
 from perdure.kernel.graphs import cycles
 from perdure.kernel.identity import Name, NodeId, WorkflowReference
-from perdure.kernel.problems import Correction, path
-from perdure.kernel.specification import Definition, Node
+from perdure.kernel.problems import MAX_LISTED, Correction, listed, path, pointer_token
+from perdure.kernel.specification import Definition, Node, Specification
 from perdure.kernel.structure import Reading
 from perdure.kernel.values import JsonValue
 
@@ -34,9 +35,6 @@ class Scope:
         """The declared inputs of each definition of the catalog, in their order, each found at once."""
         self.reading = reading
         self.problems = reading.problems
-        self.misses_names = False
-        """Whether a name of a node leads nowhere."""
-        self.has_dependency_cycle = False
         self._outputs: dict[int, frozenset[Name]] = {}
 
     def at(self, struct: msgspec.Struct) -> str:
@@ -53,6 +51,26 @@ class Scope:
         """Return the node of a name, if there is one."""
         position = self.positions.get(name)
         return None if position is None else self.definition.nodes[position]
+
+    def given(self, node: Node) -> Iterator[tuple[str, str]]:
+        """Yield each input field that a node is given, and where."""
+        members: dict[str, Iterable[str]] = {
+            "input": node.input,
+            "artifacts": node.artifacts,
+            "input_mapping": node.input_mapping,
+        }
+        for member, fields in members.items():
+            for name in fields:
+                yield name, f"{self.at(node)}/{member}/{pointer_token(name)}"
+
+    def named_in_the_graph(self) -> Iterator[tuple[NodeId, str]]:
+        """Yield each name of a node at an end of an arrow or where a run begins, and where it stands."""
+        for node in self.definition.nodes:
+            yield from numbered(node.dependencies, f"{self.at(node)}/dependencies")
+        for edge in self.definition.edges:
+            yield edge.source, f"{self.at(edge)}/from"
+            yield edge.target, f"{self.at(edge)}/to"
+        yield from numbered(self.definition.initial_nodes or (), f"{self.place}/initial_nodes")
 
     def path(self, positions: Sequence[int]) -> str:
         """Return nodes for a sentence, one leading to the next."""
@@ -133,6 +151,16 @@ class Scope:
         return arrows
 
     @cached_property
+    def misses_names(self) -> bool:
+        """Whether a name at an end of an arrow, or where a run begins, leads nowhere."""
+        return any(name and name not in self.positions for name, _ in self.named_in_the_graph())
+
+    @cached_property
+    def dependency_cycles(self) -> list[list[int]]:
+        """The components of the dependency graph that hold a cycle."""
+        return cycles(self.dependents)
+
+    @cached_property
     def union_cycles(self) -> list[list[int]]:
         """The components of the union graph that hold a cycle."""
         return cycles(self.union)
@@ -144,3 +172,25 @@ class Scope:
             if edge.target in found:
                 found[edge.target].add(edge.source)
         return found
+
+
+def scopes_of(specification: Specification, reading: Reading) -> list[Scope]:
+    """Return the document's own workflow, and each of its catalog."""
+    children = specification.children
+    inputs = {key: dict.fromkeys(filter(None, child.inputs)).keys() for key, child in children.items()}
+    workflows: dict[str, Definition] = {"": specification}
+    workflows.update({f"/children/{pointer_token(key)}": child for key, child in children.items()})
+    return [Scope(workflow, place, children, inputs, reading) for place, workflow in workflows.items()]
+
+
+def numbered(names: Sequence[NodeId], place: str) -> Iterator[tuple[NodeId, str]]:
+    """Yield each name of an array, and where it stands."""
+    for position, name in enumerate(names):
+        yield name, f"{place}/{position}"
+
+
+def missing(declared: Collection[str], given: Mapping[str, str]) -> str:
+    """Return what is declared and not given, for a sentence; empty if nothing is missing."""
+    if sum(name in declared for name in given) == len(declared):
+        return ""
+    return listed(list(islice((name for name in declared if name not in given), MAX_LISTED + 1)))
