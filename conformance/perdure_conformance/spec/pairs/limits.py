@@ -149,6 +149,7 @@ def hash_is_told() -> Iterator[Pair]:
         % (_A % ""),
         "with its hash": _AS_TEXT.replace("{", f'{{"content_hash":"{_HASH}",', 1) % (_A % ""),
         "with a schema for editors": _AS_TEXT.replace("{", '{"$schema":"./specification-1.json",', 1) % (_A % ""),
+        "null and what is empty": _with_input('{"a":null,"b":{},"c":[],"d":"","e":false,"f":0}'),
         "keys by UTF-16": _with_input('{"\ufb33":1,"\U00010000":2,"é":3,"z":4}'),
         "numbers": _with_input("[1e21,0.1,1e-7,-0.0,5e-324,1.0]"),
         "strings": _with_input('"\\u0000\\u001f\\u007f\\u2028\\/\\"\\\\\U0001f600"'),

@@ -319,6 +319,7 @@ def initial_nodes_are_told() -> Iterator[Pair]:
     """SPC-021."""
     for name, told in {
         "of one node": workflow(),
+        "not by name": workflow(node("b"), node("B"), node("a"), node("_")),
         "without dependencies": workflow(node("a"), node("b", dependencies=["a"]), node("c")),
         "without incoming edges": workflow(node("a"), node("b"), node("c"), edges=[edge("a", "c")]),
         "as they are named": workflow(
