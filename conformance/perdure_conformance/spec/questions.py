@@ -56,10 +56,8 @@ _ALSO_RIGHT_AT: Final[Mapping[str, frozenset[str]]] = {
     "/content_hash": frozenset({"wrong_type", "wrong_form", "wrong_content_hash"}),
 }
 
-_HAVE_NO_PLACE: Final = frozenset(
-    {*_LEXICAL, "duplicate_key", "lone_surrogate", "too_deep", "document_too_large", "document_too_deep"}
-)
-"""The place is the document, and whoever is more exact is not at fault."""
+_LIMITS_OF_A_DOCUMENT: Final = frozenset({"document_too_large", "document_too_deep"})
+"""With the codes of SPC-001, those whose place is the document; whoever is more exact is not at fault."""
 
 
 _OF_YES_OR_NO: Final = frozenset({"core", "handlers"})
@@ -147,12 +145,16 @@ def _of_refused(question: Question, truth: Validation, answer: Answer, claims: C
         return
     (error,) = errors
     at_fault = [each for each in told if not claims.codes or each.code in right[0]]
-    if claims.pointers and error.code not in _HAVE_NO_PLACE:
+    if claims.pointers and _has_a_place(error):
         near = _near(error, question)
         yield Point("SPC-029", any(near(each.pointer or "") for each in at_fault), expected, actual)
     if claims.witnesses and error.code == "overlapping_edges":
         shown = any(_is_witness(each.witness, question) for each in at_fault)
         yield Point("EDG-007", shown, expected, actual)
+
+
+def _has_a_place(error: Problem) -> bool:
+    return error.code not in _LIMITS_OF_A_DOCUMENT and _requirement(error.code) != "SPC-001"
 
 
 def _right_codes(error: Problem) -> frozenset[str]:

@@ -82,10 +82,11 @@ def a_cycle(arrows: Arrows, members: Collection[int]) -> list[int]:
 
 
 def _back(node: int, start: int, came_from: dict[int, int]) -> list[int]:
-    path = [start, node] if node != start else [start]
-    while path[-1] != start:
-        path.append(came_from[path[-1]])
-    return [*path[::-1], start] if node == start else path[::-1]
+    path = [start]
+    while node != start:
+        path.append(node)
+        node = came_from[node]
+    return [*path, start][::-1]
 
 
 def reached(arrows: Arrows, starts: Iterable[int]) -> list[bool]:

@@ -50,9 +50,9 @@ class ArtifactReference(msgspec.Struct, frozen=True, kw_only=True, gc=False, omi
 
 
 Evidence = Annotated[tuple[ArtifactReference, ...], Meta(max_length=MAX_EVIDENCE)]
-_WHY = about("Why, for people. At most 4,096 bytes in UTF-8.")
+_WHY = about(f"Why, for people. At most {MAX_REASON_BYTES:,} bytes in UTF-8.")
 _EVIDENCE = about("What supports it.")
-_OUTPUT = about("What it gives, as JSON. At most 65,536 bytes in canonical form.")
+_OUTPUT = about(f"What it gives, as JSON. At most {MAX_INLINE_BYTES:,} bytes in canonical form.")
 _ARTIFACT = about("What it gives, kept elsewhere; in place of `output`.")
 
 

@@ -19,7 +19,7 @@ from perdure.kernel.identity import (
     WorkflowId,
     WorkflowReference,
 )
-from perdure.kernel.outcomes import ArtifactReference, DigestText, OutcomeKind
+from perdure.kernel.outcomes import MAX_INLINE_BYTES, ArtifactReference, DigestText, OutcomeKind
 from perdure.kernel.predicates import FieldName, Predicate
 from perdure.kernel.structure import AtLeastOne, AtLeastZero, Members, about, whole
 from perdure.kernel.values import JsonObject, JsonValue  # noqa: F401 - annotations are read at run time
@@ -138,7 +138,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     id: Annotated[NodeName, about("Its name, which histories and edges refer to.")]
     handler: Annotated[HandlerContract, about("What does the work, if no child does.")] | None = None
     child: Annotated[ChildCall, about("The child run that does the work, if no handler does.", since=3)] | None = None
-    input: Annotated[Members, about("Input that is known now. At most 65,536 bytes in canonical form.")] = field(
+    input: Annotated[Members, about(f"Input known now. At most {MAX_INLINE_BYTES:,} bytes in canonical form.")] = field(
         default_factory=dict
     )
     artifacts: Annotated[
