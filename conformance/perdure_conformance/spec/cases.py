@@ -15,7 +15,7 @@ from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.shrinking import chunks, fewest, smallest, within
 from perdure_conformance.spec.documents import MAX_CHARACTERS, length_of, text_of, written
-from perdure_conformance.spec.questions import Question
+from perdure_conformance.spec.questions import Question, truth_about
 from perdure_conformance.spec.room import Inconclusive, Room
 from perdure_conformance.suite import Case, Difference, Replay, Violation, difference, failure_of
 
@@ -137,8 +137,11 @@ def shrink(case: SpecCase, target: Target, *, attempts: int) -> SpecCase:
     if case.needs_prior_state:
         return _shrunk_with_prior_state(case, target, attempts)
     room = Room(target, case.timeout_s)
+    broken = _broken(case)
 
     def fails(candidate: SpecCase) -> bool:
+        if _broken(candidate) != broken:
+            return False  # It would show something else.
         try:
             room.judge(candidate.questions[-1], frozenset(case.off), Counter())
         except Violation as violation:
@@ -153,11 +156,19 @@ def shrink(case: SpecCase, target: Target, *, attempts: int) -> SpecCase:
         room.remove()
 
 
+def _broken(case: SpecCase) -> frozenset[str]:
+    """Return the codes of what is wrong with the failing document."""
+    last = case.questions[-1]
+    problems = truth_about(last.document, last.handlers).problems
+    return frozenset(problem.code for problem in problems if problem.severity == "error")
+
+
 def _shrunk_with_prior_state(case: SpecCase, target: Target, attempts: int) -> SpecCase:
     """Drop questions before the failing one, and make that one smaller, each time asking a fresh validator."""
+    broken = _broken(case)
 
     def fails(candidate: SpecCase) -> bool:
-        return replay(candidate, target).failure == case.failure
+        return _broken(candidate) == broken and replay(candidate, target).failure == case.failure
 
     *before, last = case.questions
     still_fails = within(attempts, fails)

@@ -13,7 +13,7 @@ from perdure_conformance.harness.targets import Target
 from perdure_conformance.spec.cases import SpecCase, replay, shrink
 from perdure_conformance.spec.documents import length_of
 from perdure_conformance.spec.drawn import draw_documents
-from perdure_conformance.spec.pairs import ALL_PAIRS, Pair
+from perdure_conformance.spec.pairs import Pair, all_pairs
 from perdure_conformance.spec.questions import Question
 from perdure_conformance.spec.room import Inconclusive, Room
 from perdure_conformance.suite import (
@@ -58,7 +58,7 @@ def checks_of(requirement: str) -> list[str]:
     """Return the names of all checks that judge a requirement."""
     if requirement in _TOLD_OF_ALL:
         return ["every pair", DRAWN]
-    return [pair.name for pair in ALL_PAIRS if requirement in _reaches(pair)] + [DRAWN]
+    return [pair.name for pair in all_pairs() if requirement in _reaches(pair)] + [DRAWN]
 
 
 def _reaches(pair: Pair) -> frozenset[str]:
@@ -117,7 +117,7 @@ class _Court:
         """Ask about both documents of each pair."""
         began = time.monotonic()
         only = self._options.only
-        pairs = [pair for pair in ALL_PAIRS if not only or only & (_reaches(pair) | _TOLD_OF_ALL)]
+        pairs = [pair for pair in all_pairs() if not only or only & (_reaches(pair) | _TOLD_OF_ALL)]
         for done, pair in enumerate(pairs):
             self._progress("pairs", done, len(pairs))
             for document in (pair.rejected, pair.accepted):

@@ -63,6 +63,9 @@ _LIMITS_OF_A_DOCUMENT: Final = frozenset({"document_too_large", "document_too_de
 _OF_YES_OR_NO: Final = frozenset({"core", "handlers"})
 """The claims under which it is judged whether a document is accepted."""
 
+_BROKEN_BY_CODES_OF_OTHERS: Final = frozenset({"EDG-004", "CHD-005", "CHD-006"})
+"""Requirements without codes of their own that a wrong acceptance breaks all the same."""
+
 _PROBLEMS_SHOWN: Final = 8
 
 
@@ -109,8 +112,7 @@ def _on_acceptance(question: Question, truth: Validation) -> str:
     if truth.valid:
         return about or ("SPC-031" if truth.problems else "SPC-002")
     broken = [_requirement(problem.code) for problem in truth.problems if problem.severity == "error"]
-    owns_no_code = about and not requirements()[about].codes
-    return about if about in broken or owns_no_code else broken[0]
+    return about if about in broken or about in _BROKEN_BY_CODES_OF_OTHERS else broken[0]
 
 
 def _requirement(code: str) -> str:

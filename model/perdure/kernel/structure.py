@@ -415,7 +415,7 @@ class _Union(Shape):
 
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
         if isinstance(value, str) and self.word is not None:
-            return self.word.read(value, place, reading)
+            return self._read_word(self.word, value, place, reading)
         if not isinstance(value, Mapping):
             return _wrong_type(self, value, place, reading)
         for record in self.records:
@@ -428,6 +428,16 @@ class _Union(Shape):
             _Word(words).read(value[first.name], f"{place}/{first.name}", reading)
         else:
             reading.problems.error("missing_member", place, f"Write {self.words} here.")
+        return self.hole()
+
+    def _read_word(self, word: _Word, value: str, place: str, reading: Reading) -> object:
+        """Read a word; one that belongs into an object is told where."""
+        meant = next((_first(record).name for record in self.records if value in _words_of(record)), None)
+        if value in word.allowed or meant is None:
+            return word.read(value, place, reading)
+        reading.wound(place)
+        told = f"Write an object here: {quoted(f'{{{meant}: {value}}}')}."
+        reading.problems.error("unknown_word", place, told)
         return self.hole()
 
     def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:

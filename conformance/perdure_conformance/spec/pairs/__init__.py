@@ -6,16 +6,18 @@ accepted as its pair says, and for the reason that it is there for, is a test of
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from perdure_conformance.spec.pairs import children, data, edges, everything, limits, nodes, several, structure, text
 from perdure_conformance.spec.pairs.pair import Pair
 
-__all__ = ["ALL_PAIRS", "Pair"]
+__all__ = ["Pair", "all_pairs"]
 
-ALL_PAIRS: Final[tuple[Pair, ...]] = tuple(
-    each
-    for module in (text, structure, everything, limits, nodes, data, edges, children, several)
-    for pairs in module.PAIRS
-    for each in pairs()
-)
+_MODULES: Final = (text, structure, everything, limits, nodes, data, edges, children, several)
+
+
+@cache
+def all_pairs() -> tuple[Pair, ...]:
+    """Return all pairs: made when they are first asked for, since that takes a second or two."""
+    return tuple(each for module in _MODULES for pairs in module.PAIRS for each in pairs())

@@ -32,7 +32,8 @@ def warn(scopes: Sequence[Scope], problems: Problems) -> None:
         if not problems.errors:
             _dependency_on_loop(scope)
             _edge_fan_in(scope)
-    _unused_children(scopes)
+    if not problems.errors:
+        _unused_children(scopes)
 
 
 def _warn(scope: Scope, code: str, pointer: str, sentence: str, correction: Correction | None = None) -> None:
@@ -61,6 +62,8 @@ def _odd_edges(scope: Scope) -> None:
     seen: dict[tuple[str, str, object], Edge] = {}
     for edge in scope.definition.edges:
         key = (edge.source, edge.target, predicate_key(edge.when))
+        if not scope.is_own(f"{scope.at(edge)}/when"):
+            continue
         if edge.mode == "parallel" and key in seen:
             told = f"{quoted(scope.at(seen[key]))} says the same, so {quoted(edge.target)} would be activated twice."
             _warn(scope, "duplicate_edge", scope.at(edge), told)

@@ -37,7 +37,7 @@ def _exclusive_edges_are_disjoint(scope: Scope) -> None:
             shown = msgspec.to_builtins(witness(edges[first].when, edges[second].when))
             told = (
                 f"This edge and {quoted(scope.at(edges[first]))} are exclusive, and both follow the outcome "
-                f"{quoted(canonical_json(shown).decode(), 200)}: narrow one of them."
+                f"{quoted(canonical_json(shown).decode(), 200)}: narrow one of them, or take one away."
             )
             scope.error("overlapping_edges", scope.at(edges[second]), told, witness=shown)
 
