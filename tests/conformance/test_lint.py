@@ -75,7 +75,7 @@ def test_each_code_has_one_requirement_and_each_warning_a_meaning() -> None:
 
 
 def test_each_code_in_the_model_has_a_requirement() -> None:
-    sources = [*(ROOT / "model/perdure/authoring").glob("*.py"), *(ROOT / "model/perdure/kernel").glob("*.py")]
+    sources = [*(ROOT / "model/perdure/authoring").glob("*.py"), *(ROOT / "model/perdure/kernel").rglob("*.py")]
     whole = "".join(path.read_text("utf-8") for path in sources)
     said = set(re.findall(r'(?:\.error\(\s*|_warn\(scope, |code": ?|code=)"([a-z0-9_]+)"', whole))
     of_outcomes = {"reason_too_long", "output_given_twice", "output_too_large"}

@@ -1364,7 +1364,8 @@ def test_sentences_about_two_places_are_harmless(name: str) -> None:
     inner = definition(node("a", outputs=["x"]), node("b"), edges=twice)
     for key in (name, f"{name}@1", "x@1"):
         validation = validate(document(node("a"), children={key: inner}))
-        assert "overlapping_edges" in [problem.code for problem in validation.problems]
+        is_looked_into = len(key) <= 1_000
+        assert ("overlapping_edges" in [problem.code for problem in validation.problems]) == is_looked_into
         assert [problem for problem in validation.problems if not is_for_people(problem)] == []
 
 

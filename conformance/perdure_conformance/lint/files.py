@@ -66,6 +66,9 @@ def replace(text: Text, content: bytes) -> None:
         status = os.stat(real)  # noqa: PTH116 - see above
         if _stamp(status) != text.stamp:
             raise FileRefused(f"{text.name} was changed in the meantime, and is left alone: run this again.")
+        if not status.st_mode & 0o222 or status.st_nlink > 1:
+            why = "has several names" if status.st_nlink > 1 else "may not be written"
+            raise FileRefused(f"{text.name} {why}, and is left alone: mend it by hand, or a copy of it.")
         descriptor, written = tempfile.mkstemp(prefix=".perdure-", suffix=".tmp", dir=os.path.dirname(real))  # noqa: PTH120
         with os.fdopen(descriptor, "wb") as file:
             os.chmod(written, stat.S_IMODE(status.st_mode))  # noqa: PTH101

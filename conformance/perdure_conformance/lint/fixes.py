@@ -49,7 +49,7 @@ def fix(linted: Linted, lint_again: Callable[[Source], Linted]) -> Fixed:
         source, findings = fixed.linted.source, _chosen(fixed.linted.findings)
         if source is None or not findings:
             break
-        changed, done = _all_or_each(source, findings)
+        changed, done = _mended(source, findings)
         if not done:
             break
         fixed.done += sorted(done, key=lambda finding: finding.position)
@@ -87,18 +87,17 @@ def _is_more(correction: Correction, other: Correction | None) -> bool:
     return isinstance(value, int) and isinstance(value_of_other, int) and value > value_of_other
 
 
-def _all_or_each(source: Source, findings: Sequence[Finding]) -> tuple[Source, list[Finding]]:
-    """Mend all findings at once; if that cannot be done, those that can be mended one by one."""
+def _mended(source: Source, findings: Sequence[Finding]) -> tuple[Source, list[Finding]]:
+    """Mend all findings at once; if that cannot be done, each half of them, down to those that cannot be mended."""
     changed = _changed(source, findings)
     if changed is not None:
         return changed, list(findings)
-    done = []
-    for finding in findings:
-        changed = _changed(source, [finding])
-        if changed is not None:
-            source = changed
-            done.append(finding)
-    return source, done
+    if len(findings) == 1:
+        return source, []
+    half = len(findings) // 2
+    source, done = _mended(source, findings[:half])
+    source, more = _mended(source, findings[half:])
+    return source, done + more
 
 
 def _changed(source: Source, findings: Iterable[Finding]) -> Source | None:
@@ -174,6 +173,8 @@ def _corrected(value: JsonValue, names: Sequence[str], correction: Correction) -
 def _edit(source: Source, correction: Correction, span: Span, around: Span) -> list[_Edit] | None:
     if not correction.remove:
         return [_Edit(span.start, span.end, json.dumps(correction.value))]
+    if "#" in source.text[span.key : span.start]:
+        return None  # A comment stands between the key and the value.
     if source.text[around.start] in "[{":
         return _without_in_brackets(source.text, span)
     return _without_in_block(source.text, span)

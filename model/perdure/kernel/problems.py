@@ -17,7 +17,12 @@ from perdure.kernel.values import JsonValue
 MAX_PROBLEMS: Final = 1_000
 """So many problems are kept; the others are counted."""
 
-_SUGGESTIONS_PER_DOCUMENT, _NAMES_COMPARED, _LENGTHS_COMPARED = 20, 500, 3  # Looking for what was meant is slow.
+_SUGGESTIONS_PER_DOCUMENT, _NAMES_COMPARED, _LENGTHS_COMPARED, _LONGEST = (
+    20,
+    50,
+    3,
+    128,
+)  # Looking for what was meant is slow.
 
 MAX_LISTED: Final = 12
 
@@ -84,7 +89,7 @@ class Problems:
 
     def meant(self, word: str, names: Collection[str], *, otherwise: str) -> str:
         """Return how to mend a wrong word: by the name that was probably meant, or `otherwise`."""
-        if not self._suggestions_left or len(names) > 100 * _NAMES_COMPARED:
+        if not self._suggestions_left or len(names) > 1_000 * _NAMES_COMPARED or len(word) > _LONGEST:
             return otherwise
         self._suggestions_left -= 1
         alike = [name for name in names if abs(len(name) - len(word)) <= _LENGTHS_COMPARED]

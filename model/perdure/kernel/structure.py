@@ -28,6 +28,8 @@ Scalar = None | bool | int | float | str
 AtLeastOne = Annotated[int, Meta(ge=1, le=MAX_SAFE_INTEGER)]
 AtLeastZero = Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)]
 
+_LONGEST_KEY: Final = 1_000
+
 _END: Final = r"(?![\s\S])"  # Where ECMA and Python both see the end of a string, and nothing else.
 
 
@@ -297,6 +299,9 @@ class _Map(Shape):
         for key, item in value.items():
             inside = f"{place}/{pointer_token(key)}"
             self.key.read_text(key, inside, reading, is_key=True)
+            if len(key) > _LONGEST_KEY:  # Each place inside would be as long.
+                reading.incomplete.add(place)
+                continue
             try:
                 items[key] = self.item.read(item, inside, reading)
             except Hole:

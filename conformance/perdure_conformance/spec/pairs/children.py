@@ -106,6 +106,16 @@ def no_recursion() -> Iterator[Pair]:
     )
 
 
+def recursion_through_any_node() -> Iterator[Pair]:
+    """CHD-002."""
+    yield pair(
+        "CHD-002",
+        "a child runs itself by its third node",
+        workflow(children={"c@1": {"nodes": [node("x"), node("y"), node("z", child=_CALL)]}}),
+        workflow(children={"c@1": {"nodes": [node("x"), node("y"), node("z")]}}),
+    )
+
+
 def eight_levels() -> Iterator[Pair]:
     """CHD-003."""
     yield pair("CHD-003", "nine levels", _nested(9), _nested(8))
@@ -250,6 +260,18 @@ def inputs_of_a_child_by_mapping() -> Iterator[Pair]:
     """CHD-007."""
     yield pair(
         "CHD-007",
+        "input for a child that needs none",
+        workflow(node("a", child=_CALL, input={"p": 1}), children=_CHILD),
+        workflow(node("a", child=_CALL, input={}), children=_CHILD),
+    )
+    yield pair(
+        "CHD-007",
+        "an input that the child does not know, in a child",
+        workflow(children={**_CHILD, "d@1": {"nodes": [node("y", child=_CALL, input={"p": 1})]}}),
+        workflow(children={**_CHILD, "d@1": {"nodes": [node("y", child=_CALL)]}}),
+    )
+    yield pair(
+        "CHD-007",
         "a mapped input that the child does not know",
         workflow(
             node("a", child=_CALL, input={"p": 1, "q": 2}, input_mapping={"r": {"run_input": "q"}}),
@@ -291,6 +313,7 @@ def outputs_of_a_child() -> Iterator[Pair]:
 PAIRS = (
     children_are_there,
     no_recursion,
+    recursion_through_any_node,
     eight_levels,
     keys_of_the_catalog,
     references_of_many_digits,

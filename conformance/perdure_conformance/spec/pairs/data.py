@@ -96,6 +96,38 @@ def outputs_within_reach() -> Iterator[Pair]:
     )
 
 
+def reach_is_by_arrows_into_the_node() -> Iterator[Pair]:
+    """SPC-022."""
+    takes = {"in": {"node": "a", "output": "x"}}
+    yield pair(
+        "SPC-022",
+        "a node that leads elsewhere",
+        workflow(node("a", outputs=["x"]), node("b"), node("c", input_mapping=takes), edges=[edge("a", "b")]),
+        workflow(node("a", outputs=["x"]), node("b"), node("c", input_mapping=takes), edges=[edge("a", "c")]),
+    )
+    yield pair(
+        "SPC-022",
+        "the target of an edge of its own",
+        workflow(node("a", outputs=["x"]), node("c", input_mapping=takes), edges=[edge("c", "a")]),
+        workflow(
+            node("a", outputs=["x"]),
+            node("c", input_mapping=takes),
+            edges=[edge("c", "a"), edge("a", "c")],
+            initial_nodes=["a"],
+        ),
+    )
+    child = {"c@1": {"nodes": [node("x")], "inputs": ["in"]}}
+    call = {"workflow": "c@1", "policy": "propagate"}
+    yield pair(
+        "SPC-022",
+        "a mapping of a child's node",
+        workflow(node("a", outputs=["x"]), node("c", child=call, input_mapping=takes), children=child),
+        workflow(
+            node("a", outputs=["x"]), node("c", child=call, input_mapping=takes, dependencies=["a"]), children=child
+        ),
+    )
+
+
 def run_input_is_within_reach() -> Iterator[Pair]:
     """SPC-022."""
     yield pair(
@@ -203,6 +235,14 @@ def handlers_are_known() -> Iterator[Pair]:
 
 def handlers_have_their_inputs() -> Iterator[Pair]:
     """SPC-027."""
+    needs = {"name": "work", "version": 3}
+    yield pair(
+        "SPC-027",
+        "an input that is missing in a child",
+        workflow(children={"c@1": {"nodes": [node("x", handler=needs, input={"goal": 1})]}}),
+        workflow(children={"c@1": {"nodes": [node("x", handler=needs, input={"goal": 1, "style": 2})]}}),
+        _KNOWN,
+    )
     yield pair(
         "SPC-027",
         "an input that is missing",
@@ -240,6 +280,7 @@ def handlers_have_their_inputs() -> Iterator[Pair]:
 PAIRS = (
     outputs_within_reach,
     run_input_is_within_reach,
+    reach_is_by_arrows_into_the_node,
     outputs_are_declared,
     inputs_are_given_once,
     retry_classes,

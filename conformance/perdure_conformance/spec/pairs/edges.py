@@ -68,7 +68,7 @@ def exclusive_edges_that_overlap() -> Iterator[Pair]:
             edges=[edge("a", "b", when=_x(value), mode="exclusive") for value in (1, 2, 3, 4, 5)],
         ),
     )
-    for values in ((1, 2, 2), (1, 2, 3, 2), (2, 1, 3, 4, 5, 1, 6)):
+    for values in ((1, 2, 2), (1, 2, 3, 2), (2, 1, 3, 4, 5, 1, 6), (0, *range(30), 31)):
         yield pair(
             "EDG-002",
             f"one value twice among {len(values)}",
@@ -156,6 +156,10 @@ def scalars() -> Iterator[Pair]:
         ("letters in capitals", "go", "go", "Go"),
         ("a composed letter", "\u00e9", "\u00e9", "e\u0301"),
         ("white space at the end", "go", "go", "go "),
+        ("−1 is not 1", 1, 1, -1),
+        ("null is not its name", None, None, "null"),
+        ("a difference after 64 characters", 64 * "x", 64 * "x", 64 * "x" + "y"),
+        ("a difference after 300 characters", 300 * "x", 300 * "x", 300 * "x" + "y"),
         ("an emoji", "\U0001f600", "\U0001f600", "\U0001f601"),
         ("NUL at the end", "go", "go", "go\x00"),
         ("0.1 + 0.2", 0.3, 0.3, 0.30000000000000004),

@@ -162,13 +162,13 @@ def _of_other_types(value: Value) -> tuple[Value, ...]:
         case bool() | None:
             return ([], {})
         case int():
-            return (True, "1", None)
+            return (True, "1", None, value + 0.5)
         case str():
             return (1, None, ["a"])
         case Mapping():
             return ([], None)
         case _:
-            return ({}, "a")
+            return ({}, "a", None)
 
 
 def _with(name: str, members: Mapping[str, Value]) -> Value:

@@ -95,6 +95,12 @@ def size_of_input() -> Iterator[Pair]:
     )
     yield pair(
         "SPC-010",
+        "input of the second node",
+        pieces(workflow(node("a"), node("b", input={"k": "<fill>"})), fill=Repeat("x", 65_529)),
+        pieces(workflow(node("a"), node("b", input={"k": "<fill>"})), fill=Repeat("x", 65_528)),
+    )
+    yield pair(
+        "SPC-010",
         "input of a child's node",
         pieces(workflow(children={"c@1": {"nodes": [node("x", input={"k": "<fill>"})]}}), fill=Repeat("x", 65_529)),
         pieces(workflow(children={"c@1": {"nodes": [node("x", input={"k": "<fill>"})]}}), fill=Repeat("x", 65_528)),
@@ -150,6 +156,8 @@ def hash_is_told() -> Iterator[Pair]:
         "with its hash": _AS_TEXT.replace("{", f'{{"content_hash":"{_HASH}",', 1) % (_A % ""),
         "with a schema for editors": _AS_TEXT.replace("{", '{"$schema":"./specification-1.json",', 1) % (_A % ""),
         "null and what is empty": _with_input('{"a":null,"b":{},"c":[],"d":"","e":false,"f":0}'),
+        "what other writers escape": _with_input('"<>&\'/\\b\\f\\t\u007f\u2028\u2029"'),
+        "a content hash inside": _with_input('{"content_hash":"x","content_hash ":1}'),
         "keys by UTF-16": _with_input('{"\ufb33":1,"\U00010000":2,"é":3,"z":4}'),
         "numbers": _with_input("[1e21,0.1,1e-7,-0.0,5e-324,1.0]"),
         "strings": _with_input('"\\u0000\\u001f\\u007f\\u2028\\/\\"\\\\\U0001f600"'),

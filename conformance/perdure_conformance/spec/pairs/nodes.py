@@ -125,8 +125,32 @@ def names_are_there() -> Iterator[Pair]:
     )
 
 
+def names_of_javascript() -> Iterator[Pair]:
+    """SPC-015."""
+    for name in ("constructor", "toString", "hasOwnProperty", "__proto__"):
+        yield pair(
+            "SPC-015",
+            f"an unknown prerequisite called {name}",
+            workflow(node("a"), node("b", dependencies=[name])),
+            workflow(node(name), node("b", dependencies=[name])),
+        )
+        yield pair(
+            "SPC-015",
+            f"an unknown target called {name}",
+            workflow(node("a"), edges=[edge("a", name)]),
+            workflow(node("a"), node(name), edges=[edge("a", name)]),
+        )
+
+
 def names_stand_once() -> Iterator[Pair]:
     """SPC-016."""
+    twice_inside = [node("x"), node("y", dependencies=["x", "x"])]
+    yield pair(
+        "SPC-016",
+        "a prerequisite stands twice, in a child",
+        workflow(children={"c@1": {"nodes": twice_inside}}),
+        workflow(children={"c@1": {"nodes": [node("x"), node("y", dependencies=["x"])]}}),
+    )
     for name, twice, once in (
         (
             "a prerequisite",
@@ -148,6 +172,21 @@ def names_stand_once() -> Iterator[Pair]:
 
 def no_dependency_cycle() -> Iterator[Pair]:
     """SPC-017."""
+    for policy in ("any_succeeded", "all_completed"):
+        yield pair(
+            "SPC-017",
+            f"a cycle of nodes that wait for {policy}",
+            workflow(
+                node("s"),
+                node("a", dependencies=["s", "b"], dependency_policy=policy),
+                node("b", dependencies=["a"], dependency_policy=policy),
+            ),
+            workflow(
+                node("s"),
+                node("a", dependencies=["s"], dependency_policy=policy),
+                node("b", dependencies=["a"], dependency_policy=policy),
+            ),
+        )
     yield pair("SPC-017", "a node depends on itself", workflow(node("a", dependencies=["a"])), workflow(node("a")))
     yield pair(
         "SPC-017",
@@ -337,6 +376,7 @@ PAIRS = (
     ids_are_unique,
     handler_or_child,
     names_are_there,
+    names_of_javascript,
     names_stand_once,
     no_dependency_cycle,
     initial_nodes_where_needed,

@@ -121,6 +121,25 @@ def members_and_types() -> Iterator[Pair]:
     )
 
 
+def null_is_not_absence() -> Iterator[Pair]:
+    """SPC-003."""
+    for name in ("content_hash", "$schema", "edges", "initial_nodes", "inputs", "outputs", "children", "budgets"):
+        yield pair("SPC-003", f"null for {name}", {**workflow(), name: None}, workflow())
+    for name in ("child", "input", "artifacts", "input_mapping", "outputs", "dependency_policy", "retry", "signals"):
+        yield pair("SPC-003", f"null for {name} of a node", workflow({**node("a"), name: None}), workflow())
+    for name in ("when", "mode"):
+        yield pair(
+            "SPC-003",
+            f"null for {name}",
+            workflow(edges=[edge("a", "a", **{name: None})], initial_nodes=["a"]),
+            workflow(edges=[edge("a", "a")], initial_nodes=["a"]),
+        )
+    for name in ("classes", "backoff", "jitter", "attempt_deadline_ms", "max_attempts"):
+        yield pair(
+            "SPC-003", f"null for {name}", workflow(node("a", retry={name: None})), workflow(node("a", retry={}))
+        )
+
+
 def words() -> Iterator[Pair]:
     """SPC-004."""
     for name, word, twin in (
@@ -218,6 +237,7 @@ def grammars() -> Iterator[Pair]:
         ("a line separator at the end", "a\u2028", "a"),
         ("a slash", "a/b", "a.b"),
         ("a digit that is not ASCII", "a\u0661", "a1"),
+        ("two underscores in front", "-_proto__", "__proto__"),
         ("NUL", "a\x00", "a-"),
     ):
         yield pair("SPC-006", f"a node id: {name}", workflow(node(bad)), workflow(node(good)))
@@ -315,4 +335,4 @@ def members_of_later_versions() -> Iterator[Pair]:
     )
 
 
-PAIRS = (members_and_types, words, ranges, grammars, versions, members_of_later_versions)
+PAIRS = (members_and_types, null_is_not_absence, words, ranges, grammars, versions, members_of_later_versions)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from perdure_conformance.spec.documents import Repeat
+from perdure_conformance.spec.documents import Repeat, Value, edge, node, workflow
 from perdure_conformance.spec.pairs.everything import EVERYTHING
 from perdure_conformance.spec.pairs.pair import Pair, pair
 
@@ -70,6 +70,8 @@ def text_is_i_json() -> Iterator[Pair]:
     yield pair("SPC-001", "two documents", 2 * (_AS_TEXT % (_A % "")), _AS_TEXT % (_A % ""))
     for name, text in {"U+FFFE": "\ufffe", "U+FDD0": "\ufdd0", "U+1FFFF": "\U0001ffff"}.items():
         yield pair("SPC-001", f"the noncharacter {name}", None, _with_input(f'"{text}"'))
+    yield pair("SPC-001", "a raw tab in a string", _with_input('"x\ty"'), _with_input('"x\\ty"'))
+    yield pair("SPC-001", "brackets in a string nest nothing", None, _with_input('"' + 200 * "[{" + '"'))
     yield pair("SPC-001", "single quotes", _with_input("'x'"), _with_input('"x"'))
     yield pair("SPC-001", "a number with a leading zero", _with_input("01"), _with_input("1"))
     yield pair("SPC-001", "a raw line feed in a string", _with_input('"x\ny"'), _with_input('"x\\ny"'))
@@ -81,6 +83,17 @@ def text_is_i_json() -> Iterator[Pair]:
         (Repeat("[", 100_000), Repeat("]", 100_000)),
         _with_input("[" * 40 + "]" * 40),
     )
+
+
+def _much_of_each() -> Mapping[str, Value]:
+    """Return a document with more of each thing than anybody would make a limit of by mistake."""
+    many = [f"n{number}" for number in range(1_500)]
+    fields = [f"f{number}" for number in range(150)]
+    nodes = [node(name) for name in many]
+    children = {f"c{number}@1": {"nodes": [node("x")]} for number in range(120)}
+    last = node("last", dependencies=many[:200], outputs=fields, signals=fields, input=dict.fromkeys(fields, 0))
+    edges = [edge("n0", "n1", when={"field": "x", "equals": number}, mode="exclusive") for number in range(150)]
+    return workflow(*nodes, last, edges=edges, inputs=fields, children=children)
 
 
 def spelling_does_not_matter() -> Iterator[Pair]:
@@ -102,11 +115,14 @@ def spelling_does_not_matter() -> Iterator[Pair]:
         "minus zero, as a fraction": _with_input("-0.0"),
         "an empty member of input": _with_input('{"":{"":""}}'),
         "members of input that are no names": _AS_TEXT % (_A % ',"input":{"a b":1,"":2,"é/~":3,"1":4}'),
+        "members of JavaScript in input": _AS_TEXT % (_A % ',"input":{"__proto__":1,"constructor":2,"toString":3}'),
+        "NUL in a member of input": _AS_TEXT % (_A % ',"input":{"a\\u0000b":1}'),
         "NUL, U+2028 and an emoji in input": _with_input('"\\u0000\u2028\U0001f600"'),
         "the smallest document": _AS_TEXT % (_A % ""),
     }.items():
         yield pair("SPC-002", name, None, spelt)
     yield pair("SPC-002", "everything there is", None, EVERYTHING)
+    yield pair("SPC-002", "much of each", None, _much_of_each())
 
 
 PAIRS = (text_is_i_json, spelling_does_not_matter)

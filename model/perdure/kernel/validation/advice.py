@@ -42,7 +42,8 @@ def _warn(scope: Scope, code: str, pointer: str, sentence: str, correction: Corr
 
 def _odd_nodes(scope: Scope) -> None:
     for node in scope.definition.nodes:
-        if node.dependency_policy != "all_succeeded" and not node.dependencies:
+        is_own = scope.is_own(f"{scope.at(node)}/dependencies")
+        if node.dependency_policy != "all_succeeded" and not node.dependencies and is_own:
             told = "A policy without dependencies has no effect: take it away, or add dependencies."
             place = f"{scope.at(node)}/dependency_policy"
             correction = Correction(pointer=place, remove=True) if scope.has_whole_graph else None
@@ -129,11 +130,15 @@ class _Branches:
         self._scope = scope
         nodes = scope.definition.nodes
         self._start = len(nodes)  # A node before the first ones, so that all have one root.
-        order, self.sources = forward([*scope.union, scope.initial], self._start)
+        arrows = [list(dict.fromkeys(targets)) for targets in (*scope.union, scope.initial)]
+        order, self.sources = forward(arrows, self._start)
         self._tree = dominators(order, self.sources)
-        self._ways: dict[tuple[int, int], list[Predicate]] = {}
+        self._ways: dict[tuple[int, int], dict[object, Predicate]] = {}
+        self._ways_to_branch: dict[tuple[int, int], list[Predicate]] = {}
         for arrow, predicate in self._arrows():
-            self._ways.setdefault(arrow, []).append(predicate)
+            ways = self._ways.setdefault(arrow, {})
+            if len(ways) < _WAYS_COMPARED:
+                ways[predicate_key(predicate)] = predicate
 
     def _arrows(self) -> Iterator[tuple[tuple[int, int], Predicate]]:
         scope = self._scope
@@ -155,21 +160,27 @@ class _Branches:
         return any(witness(a, b) is not None for a, b in pairs)
 
     def _ways_to(self, split: int, source: int, edge: Edge) -> list[Predicate]:
-        """Return the predicates of all ways out of `split` that lead to an edge."""
+        """Return the predicates of the ways out of `split` that lead to an edge."""
         if source == split:
             return [edge.when]
-        depth = self._tree.depth[split] + 1
+        branch = self._tree.ancestor(source, self._tree.depth[split] + 1)
+        if (split, branch) not in self._ways_to_branch:
+            self._ways_to_branch[split, branch] = self._found_from(split, branch)
+        return self._ways_to_branch[split, branch]
+
+    def _found_from(self, split: int, branch: int) -> list[Predicate]:
+        """Go back from a branch, over the branches that lead into it, to the ways out of `split`."""
         found: list[Predicate] = []
-        seen = {self._tree.ancestor(source, depth)}
-        waiting = list(seen)
+        seen = {branch}
+        waiting = [branch]
         while waiting and len(seen) <= _WAYS_COMPARED:
             below = waiting.pop()
-            found += self._ways.get((split, below), ())
-            for before in self.sources[below]:
-                branch = self._tree.ancestor(before, depth) if before != split else below
-                if branch not in seen:
-                    seen.add(branch)
-                    waiting.append(branch)
+            found += self._ways.get((split, below), {}).values()
+            for before in self.sources[below][:_WAYS_COMPARED]:
+                if before != split:
+                    other = self._tree.ancestor(before, self._tree.depth[split] + 1)
+                    waiting += [other] if other not in seen else []
+                    seen.add(other)
         return found
 
 

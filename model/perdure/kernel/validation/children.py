@@ -24,7 +24,7 @@ def _child_calls_fit(scope: Scope) -> None:
         if node.child.workflow in scope.catalog:
             _check_child_inputs(scope, node, node.child.workflow)
             _check_child_outputs(scope, node.child)
-        elif scope.is_well_formed(place):
+        elif scope.is_well_formed(place) and scope.is_own(scope.place_of_child(node.child.workflow)):
             otherwise = f"add it to `children`, which has {listed(scope.catalog) or 'none'}."
             fix = scope.problems.meant(node.child.workflow, scope.catalog, otherwise=otherwise)
             scope.error("unknown_child", place, f"There is no child {quoted(node.child.workflow)}; {fix}")
@@ -33,7 +33,11 @@ def _child_calls_fit(scope: Scope) -> None:
 def _check_child_inputs(scope: Scope, node: Node, workflow: WorkflowReference) -> None:
     declared = scope.child_inputs[workflow]
     given = dict(scope.given(node))
-    if lacking := missing(declared, given):
+    place_of_child = scope.place_of_child(workflow)
+    if not scope.is_own(f"{place_of_child}/inputs"):
+        return
+    lacking = missing(declared, given)
+    if lacking and scope.has_own_inputs(node):
         told = f"{quoted(workflow)} needs {lacking}: give it in `input` or `input_mapping`."
         scope.error("missing_child_input", scope.at(node), told)
     for name, place in given.items():
@@ -44,6 +48,8 @@ def _check_child_inputs(scope: Scope, node: Node, workflow: WorkflowReference) -
 
 def _check_child_outputs(scope: Scope, call: ChildCall) -> None:
     declared = scope.catalog[call.workflow].outputs
+    if not scope.is_own(f"{scope.place_of_child(call.workflow)}/outputs"):
+        return
     for name, taken in call.outputs.items():
         place = f"{scope.at(call)}/outputs/{pointer_token(name)}"
         if taken and taken not in declared and scope.is_well_formed(place):

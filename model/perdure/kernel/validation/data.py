@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.kernel.outcomes import MAX_INLINE_BYTES, RETRY_CLASSES
 from perdure.kernel.problems import pointer_token, quoted
-from perdure.kernel.specification import Node, OutputReference
+from perdure.kernel.specification import Node, OutputReference, RunInputReference
 from perdure.kernel.validation.scopes import Scope
 from perdure.kernel.values import canonical_json
 
@@ -46,7 +46,7 @@ def _data_can_flow(scope: Scope) -> None:
             if isinstance(reference, OutputReference):
                 _check_reach(scope, node, reference)
                 _check_declared(scope, reference)
-            elif reference.run_input and reference.run_input not in scope.run_inputs:
+            elif reference.run_input not in scope.run_inputs and _is_told_of(scope, reference):
                 fix = scope.problems.meant(reference.run_input, scope.run_inputs, otherwise="declare it in `inputs`.")
                 told = f"The run has no input {quoted(reference.run_input)}; {fix}"
                 scope.error("undeclared_run_input", f"{scope.at(reference)}/run_input", told)
@@ -54,8 +54,15 @@ def _data_can_flow(scope: Scope) -> None:
         _check_declared(scope, reference)
 
 
+def _is_told_of(scope: Scope, reference: RunInputReference) -> bool:
+    """Tell whether a reference to the run's input could be read, and the run's inputs too."""
+    place = f"{scope.at(reference)}/run_input"
+    return scope.is_own(place) and scope.is_well_formed(place) and scope.is_own(f"{scope.place}/inputs")
+
+
 def _check_reach(scope: Scope, node: Node, reference: OutputReference) -> None:
-    if reference.node in scope.positions and not scope.is_before(reference.node, node.id):
+    names_one = reference.node in scope.positions and reference.node not in scope.duplicates
+    if names_one and not scope.is_before(reference.node, node.id):
         told = (
             f"{quoted(node.id)} knows nothing of {quoted(reference.node)} when it starts: "
             f"make it a dependency, or lead an edge from it here."
@@ -66,6 +73,9 @@ def _check_reach(scope: Scope, node: Node, reference: OutputReference) -> None:
 def _check_declared(scope: Scope, reference: OutputReference) -> None:
     node = scope.node(reference.node)
     if node is None or not reference.output or not scope.is_well_formed(f"{scope.at(reference)}/output"):
+        return
+    outputs = "child/outputs" if node.child is not None else "outputs"
+    if node.id in scope.duplicates or not scope.is_own(f"{scope.at(node)}/{outputs}"):
         return
     declared = scope.outputs_of(node)
     if reference.output not in declared:

@@ -30,7 +30,9 @@ def _exclusive_edges_are_disjoint(scope: Scope) -> None:
     """EDG-002, EDG-003, EDG-005, EDG-007."""
     of_source: dict[NodeId, list[Edge]] = {}
     for edge in scope.definition.edges:
-        if edge.mode == "exclusive" and can_match(edge.when) and scope.is_own(f"{scope.at(edge)}/when"):
+        place = scope.at(edge)
+        is_own = edge.source and scope.is_own(f"{place}/from") and scope.is_own(f"{place}/when")
+        if edge.mode == "exclusive" and can_match(edge.when) and is_own:
             of_source.setdefault(edge.source, []).append(edge)
     for edges in of_source.values():
         for first, second in overlaps([edge.when for edge in edges]):

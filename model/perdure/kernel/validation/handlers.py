@@ -48,7 +48,7 @@ def check_handlers(scopes: Iterable[Scope], handlers: Handlers) -> None:
             wanted = inputs.get((node.handler.name, node.handler.version))
             if wanted is None:
                 _unknown_handler(scope, node, versions)
-            elif lacking := missing(wanted, dict(scope.given(node))):
+            elif (lacking := missing(wanted, dict(scope.given(node)))) and scope.has_own_inputs(node):
                 lead = "give it in `input`, `artifacts` or `input_mapping`"
                 told = f"{quoted(node.handler.name)} needs {lacking}: {lead}."
                 scope.error("missing_input", scope.at(node), told)

@@ -50,7 +50,7 @@ def _nothing_for_a_handler(scope: Scope, node: Node) -> None:
 def _names_are_there(scope: Scope) -> None:
     """SPC-015."""
     for name, place in (*scope.named_in_the_graph(), *_named_by_data(scope)):
-        if name and name not in scope.positions and scope.is_well_formed(place):
+        if name and name not in scope.positions and scope.is_well_formed(place) and scope.knows_its_nodes:
             otherwise = f"name one of the nodes: {listed(scope.positions) or 'there are none'}."
             fix = scope.problems.meant(name, scope.positions, otherwise=otherwise)
             scope.error("unknown_node", place, f"There is no node {quoted(name)}; {fix}")
@@ -113,7 +113,7 @@ def _initial_nodes(scope: Scope) -> None:
             scope.error("initial_nodes_needed", scope.place, told)
         return
     place = f"{scope.place}/initial_nodes"
-    if not names:
+    if not names and scope.is_own(place):
         told = "Name at least one node; or take `initial_nodes` away, if there is no cycle."
         scope.error("no_initial_nodes", place, told)
     for position, name in enumerate(names):

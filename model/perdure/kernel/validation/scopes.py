@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -113,6 +114,26 @@ class Scope:
     def is_well_formed(self, place: str) -> bool:
         """Tell whether the string at a place has the form that it must have; if not, that has been told."""
         return place not in self.reading.ill_formed
+
+    def place_of_child(self, workflow: WorkflowReference) -> str:
+        """Return the JSON Pointer of a definition of the catalog."""
+        return f"/children/{pointer_token(workflow)}"
+
+    def has_own_inputs(self, node: Node) -> bool:
+        """Tell whether all input of a node could be read."""
+        return all(self.is_own(f"{self.at(node)}/{member}") for member in ("input", "artifacts", "input_mapping"))
+
+    @cached_property
+    def duplicates(self) -> frozenset[NodeId]:
+        """The ids that stand twice."""
+        counted = Counter(node.id for node in self.definition.nodes)
+        return frozenset(name for name, count in counted.items() if count > 1)
+
+    @cached_property
+    def knows_its_nodes(self) -> bool:
+        """Whether the id of every node could be read."""
+        ids = [f"{self.at(node)}/id" for node in self.definition.nodes]
+        return f"{self.place}/nodes" not in self.reading.incomplete and self.reading.made_up.isdisjoint(ids)
 
     @cached_property
     def has_whole_graph(self) -> bool:
