@@ -457,3 +457,13 @@ def test_a_merge_of_thousands_of_branches_is_told() -> None:
     switch = [edge("s", name, field("f", name)) for name in names]
     found = with_edges(*switch, *(edge(name, "m") for name in names), nodes=[node("s", outputs=["f"])])
     assert merges(found)
+
+
+def test_of_many_ways_to_one_branch_the_first_are_compared() -> None:
+    nodes = [node("s", outputs=["x"]), node("a"), node("c"), node("m")]
+    many = [edge("s", "a", {"field": "x", "equals": number}) for number in range(40)]
+    ends = [edge("a", "m"), edge("c", "m")]
+    together = document(*nodes, edges=[*many, edge("s", "c", {"field": "x", "equals": 3}), *ends])
+    apart = document(*nodes, edges=[*many, edge("s", "c", {"field": "x", "equals": -1}), *ends])
+    assert [code for code, _ in warnings(validate(together))] == ["edge_fan_in"]
+    assert warnings(validate(apart)) == []

@@ -1257,6 +1257,16 @@ def test_without_a_catalogue_handlers_are_not_looked_up_and_in_an_empty_one_noth
     assert errors(validate(document(calling("work", 1)), {})) == [("unknown_handler", "/nodes/0/handler")]
 
 
+def test_a_handler_that_is_declared_twice_is_told() -> None:
+    problems = Problems()
+    twice: JsonValue = [{"name": "work", "version": 1, "inputs": ["a"]}, {"name": "work", "version": 1}]
+    read_handlers({"handlers": twice}, problems)
+    assert [(problem.code, problem.pointer) for problem in problems.kept] == [("duplicate_name", "/handlers/1")]
+    problems = Problems()
+    read_handlers({"handlers": [{"name": "work", "version": 1}, {"name": "work", "version": 2}]}, problems)
+    assert problems.kept == []
+
+
 def test_a_catalogue_is_read() -> None:
     problems = Problems()
     declared: JsonValue = [{"name": "work", "version": 1, "inputs": ["a"]}, {"name": "work", "version": 2}]

@@ -70,7 +70,7 @@ def a_cycle(arrows: Arrows, members: Collection[int]) -> list[int]:
     inside = frozenset(members)
     came_from: dict[int, int] = {}
     queue = deque([start])
-    while queue:
+    while True:  # A component leads back to each of its members.
         node = queue.popleft()
         for target in arrows[node]:
             if target == start:
@@ -78,7 +78,6 @@ def a_cycle(arrows: Arrows, members: Collection[int]) -> list[int]:
             if target in inside and target not in came_from:
                 came_from[target] = node
                 queue.append(target)
-    raise AssertionError(members)
 
 
 def _back(node: int, start: int, came_from: dict[int, int]) -> list[int]:

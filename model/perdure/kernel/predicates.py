@@ -54,6 +54,8 @@ def scalar_key(value: Scalar) -> ScalarKey:
             return ("number", value)
         case str():
             return ("string", value)
+        case _:
+            assert_never(value)
 
 
 def predicate_key(predicate: Predicate) -> tuple[str, object]:
@@ -82,6 +84,8 @@ def matches(predicate: Predicate, outcome: Outcome) -> bool:
                 return False
             found = fields[field]
             return isinstance(found, Scalar) and scalar_key(found) == scalar_key(value)
+        case _:
+            assert_never(predicate)
 
 
 def can_match(predicate: Predicate) -> bool:
@@ -165,6 +169,8 @@ def overlaps(predicates: Sequence[Predicate]) -> list[tuple[int, int]]:
                 first_of_value.setdefault(key, position)
                 if len(first_fields) < 2 and all(name != field for name, _ in first_fields):
                     first_fields.append((field, position))
+            case _:
+                assert_never(predicate)
         if earlier is not None:
             found.append((earlier, position))
     return found

@@ -11,6 +11,7 @@ Source: "Records and events" of the graph design: schema and decoder accept exac
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -71,23 +72,25 @@ class Reading:
             place = place.rpartition("/")[0]
 
 
-class Shape:
+class Shape(ABC):
     """One kind of value."""
 
     words: str
     """What it is, for a sentence."""
 
+    @abstractmethod
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
         """Return the decoded value, or something harmless in its place. Raises `Hole`."""
-        raise NotImplementedError
+        ...
 
     def hole(self) -> object:
         """Return what can stand for a wrong value without further harm. Raises `Hole` if nothing can."""
         raise Hole
 
+    @abstractmethod
     def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
         """Return its JSON Schema; structs go to `definitions`."""
-        raise NotImplementedError
+        ...
 
 
 def _wrong_type(shape: Shape, value: JsonValue, place: str, reading: Reading) -> object:
