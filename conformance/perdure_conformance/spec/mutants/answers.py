@@ -14,7 +14,7 @@ from perdure.kernel.validation.validator import Validation
 from perdure_conformance.requirements import requirements
 from perdure_conformance.spec.claims import PREFIXES
 from perdure_conformance.spec.contract import Answer, Capabilities
-from perdure_conformance.spec.mutants.faults import Knows
+from perdure_conformance.spec.mutants.faults import IN_DEFINITIONS, Knows
 from perdure_conformance.spec.reference import ReferenceValidator
 from perdure_conformance.spec.registry import mutant
 
@@ -231,30 +231,7 @@ class _TakesSeriously(_TellsOtherwise):
 
 @mutant(
     "SPC-031",
-    overlaps=(
-        "SPC-008",
-        "SPC-010",
-        "SPC-013",
-        "SPC-014",
-        "SPC-015",
-        "SPC-017",
-        "SPC-018",
-        "SPC-019",
-        "SPC-020",
-        "SPC-022",
-        "SPC-023",
-        "SPC-026",
-        "EDG-002",
-        "EDG-005",
-        "EDG-006",
-        "CHD-002",
-        "CHD-003",
-        "CHD-004",
-        "CHD-005",
-        "CHD-006",
-        "CHD-007",
-        "CHD-008",
-    ),
+    overlaps=(*IN_DEFINITIONS, "SPC-008", "EDG-005", "EDG-006", "CHD-004", "CHD-005", "CHD-006"),
 )
 class RefusesForWarnings(_TakesSeriously):
     """Refuses a document for every warning."""
@@ -273,29 +250,7 @@ class RefusesFanIn(_TakesSeriously):
 
 @mutant(
     "SPC-031",
-    overlaps=(
-        "SPC-008",
-        "SPC-010",
-        "SPC-013",
-        "SPC-014",
-        "SPC-015",
-        "SPC-017",
-        "SPC-018",
-        "SPC-019",
-        "SPC-020",
-        "SPC-022",
-        "SPC-023",
-        "SPC-026",
-        "EDG-002",
-        "EDG-005",
-        "CHD-002",
-        "CHD-003",
-        "CHD-004",
-        "CHD-005",
-        "CHD-006",
-        "CHD-007",
-        "CHD-008",
-    ),
+    overlaps=(*IN_DEFINITIONS, "SPC-008", "EDG-005", "CHD-004", "CHD-005", "CHD-006"),
 )
 class RefusesUnusedChildren(_TakesSeriously):
     """Refuses a definition that nothing uses."""

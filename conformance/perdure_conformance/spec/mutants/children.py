@@ -9,7 +9,7 @@ from typing import Final
 from perdure.kernel.identity import NAME_GRAMMAR, WorkflowReference
 from perdure.kernel.specification import MAX_CHILD_LEVELS
 from perdure.kernel.validation.scopes import Scope
-from perdure_conformance.spec.mutants.faults import Complains, Complaint, Look, Overlooks, Seen
+from perdure_conformance.spec.mutants.faults import IN_DEFINITIONS, Complains, Complaint, Look, Overlooks, Seen
 from perdure_conformance.spec.registry import mutant
 
 _OF_STRUCTURE: Final = frozenset(
@@ -252,32 +252,7 @@ class PropagatesInDefinitions(Overlooks):
 
 @mutant(
     "CHD-006",
-    overlaps=(
-        "SPC-003",
-        "SPC-004",
-        "SPC-006",
-        "SPC-008",
-        "SPC-010",
-        "SPC-013",
-        "SPC-014",
-        "SPC-015",
-        "SPC-017",
-        "SPC-018",
-        "SPC-019",
-        "SPC-020",
-        "SPC-022",
-        "SPC-023",
-        "SPC-026",
-        "SPC-030",
-        "EDG-002",
-        "CHD-001",
-        "CHD-002",
-        "CHD-003",
-        "CHD-004",
-        "CHD-005",
-        "CHD-007",
-        "CHD-008",
-    ),
+    overlaps=(*IN_DEFINITIONS, "SPC-003", "SPC-004", "SPC-006", "SPC-008", "SPC-030", "CHD-001", "CHD-004", "CHD-005"),
 )
 class NeverLooksIntoDefinitions(Overlooks):
     """Validates the document, and a definition only when a child runs."""
@@ -288,30 +263,7 @@ class NeverLooksIntoDefinitions(Overlooks):
 
 @mutant(
     "CHD-006",
-    overlaps=(
-        "SPC-003",
-        "SPC-004",
-        "SPC-008",
-        "SPC-010",
-        "SPC-013",
-        "SPC-014",
-        "SPC-015",
-        "SPC-017",
-        "SPC-018",
-        "SPC-019",
-        "SPC-020",
-        "SPC-022",
-        "SPC-023",
-        "SPC-026",
-        "SPC-030",
-        "EDG-002",
-        "CHD-002",
-        "CHD-003",
-        "CHD-004",
-        "CHD-005",
-        "CHD-007",
-        "CHD-008",
-    ),
+    overlaps=(*IN_DEFINITIONS, "SPC-003", "SPC-004", "SPC-008", "SPC-030", "CHD-004", "CHD-005"),
 )
 class LooksIntoUsedDefinitionsOnly(Overlooks):
     """Validates the definitions that the document uses, and not the others."""
@@ -322,26 +274,7 @@ class LooksIntoUsedDefinitionsOnly(Overlooks):
 
 @mutant(
     "CHD-006",
-    overlaps=(
-        "SPC-010",
-        "SPC-013",
-        "SPC-014",
-        "SPC-015",
-        "SPC-017",
-        "SPC-018",
-        "SPC-019",
-        "SPC-020",
-        "SPC-022",
-        "SPC-023",
-        "SPC-026",
-        "SPC-030",
-        "EDG-002",
-        "CHD-001",
-        "CHD-002",
-        "CHD-003",
-        "CHD-007",
-        "CHD-008",
-    ),
+    overlaps=(*IN_DEFINITIONS, "SPC-030", "CHD-001"),
 )
 class HoldsDefinitionsAgainstTheSchemaOnly(Overlooks):
     """Holds definitions against the JSON Schema, and the document alone against the other rules."""
