@@ -228,7 +228,9 @@ def test_doctor_says_what_is_not_claimed(tmp_path: Path) -> None:
 
 
 def test_help_has_examples(tmp_path: Path) -> None:
-    assert "perdure check journal --command" in perdure("check", "--help", cwd=tmp_path).stdout
+    told = perdure("check", "--help", cwd=tmp_path).stdout
+    assert "perdure check journal --command" in told
+    assert "perdure check spec my_package.validator:open_validator" in told
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -33,6 +33,9 @@ Examples:
   perdure check journal my_package.journal:open_journal
   perdure check journal --command "node adapter.mjs" --json
   perdure check journal --command "./adapter" --only JRN-008 --only JRN-009
+  perdure check spec
+  perdure check spec my_package.validator:open_validator --only SPC-017
+  perdure check spec --command "node adapter.mjs" --depth quick
 """
 
 _BUILT_IN: Final = "; ".join(", ".join(profile.subjects.built_in) for profile in PROFILES.values())
