@@ -6,12 +6,12 @@ A profile that decides more, as the journal does, adds to it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from perdure_conformance import verdict
-from perdure_conformance.requirements import Requirement, requirements
+from perdure_conformance.requirements import Requirement, requirements_of
 from perdure_conformance.verdict import Depth, Evidence, Verdict
 
 
@@ -41,10 +41,10 @@ class Rules:
     same_failure: Callable[[str | None, str], bool] = operator.eq
     """Whether a smaller case fails in the way in which the larger one did (TOL-005)."""
 
-    def claimed(self, prefixes: tuple[str, ...], claims: object, *, in_process: bool) -> list[Requirement]:
-        """Return the requirements of these prefixes that the claims bring."""
+    def claimed(self, pages: Collection[str], claims: object, *, in_process: bool) -> list[Requirement]:
+        """Return the requirements of these pages that the claims bring."""
         return [
             requirement
-            for requirement in requirements().values()
-            if requirement.id.startswith(prefixes) and self.is_claimed(requirement, claims, in_process=in_process)
+            for requirement in requirements_of(pages)
+            if self.is_claimed(requirement, claims, in_process=in_process)
         ]

@@ -109,7 +109,7 @@ def check_good(profile: Profile, good: Twin, seeds: tuple[int, ...], depth: Dept
             claims, in_process = judgement.description.capabilities, not good.target.is_process
             problems += [
                 f"seed {seed}: {requirement.id} is claimed and was not reached"
-                for requirement in profile.rules.claimed(profile.prefixes, claims, in_process=in_process)
+                for requirement in profile.rules.claimed(profile.pages, claims, in_process=in_process)
                 if requirement.id not in reached
             ]
     return Pass(good.name, good.oddity, time.monotonic() - began, tuple(problems))

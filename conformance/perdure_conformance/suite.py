@@ -19,7 +19,7 @@ from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.harness.targets import Subjects, Target
 from perdure_conformance.registry import Mutant, Twin
-from perdure_conformance.requirements import Requirement, requirements
+from perdure_conformance.requirements import Requirement, requirements, requirements_of, reserved_of
 from perdure_conformance.rules import Rules
 from perdure_conformance.verdict import Depth, Verdict
 
@@ -231,8 +231,8 @@ class Profile:
     """What an implementation can be judged as."""
 
     name: str
-    prefixes: tuple[str, ...]
-    """How the ids of its requirements begin."""
+    pages: tuple[str, ...]
+    """The pages of `docs/spec` that it owns: it judges the requirements that stand on them, whatever their prefix."""
     subjects: Subjects
     """How a target is found, and how a Python object is spoken to."""
     rules: Rules
@@ -258,12 +258,12 @@ class Profile:
     """Whether each script shows one requirement and says the same whatever else is asked, and for every seed."""
 
     def requirements(self, only: frozenset[str] = frozenset()) -> list[Requirement]:
-        """Return the profile's requirements, or those of a selection."""
-        return [
-            requirement
-            for requirement in requirements().values()
-            if requirement.id.startswith(self.prefixes) and (not only or requirement.id in only)
-        ]
+        """Return the requirements in force on the profile's pages, or those of a selection."""
+        return [each for each in requirements_of(self.pages) if not only or each.id in only]
+
+    def reserved(self) -> list[Requirement]:
+        """Return the requirements that its pages only announce: nothing judges them yet."""
+        return reserved_of(self.pages)
 
     def mutants_of(self, requirement: str) -> dict[str, str]:
         """Return the mutants that break a requirement, by name, each with its fault."""

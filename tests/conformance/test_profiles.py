@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -48,9 +48,19 @@ def test_mutants_break_requirements_of_their_profile(profile: Profile) -> None:
     assert {key for mutant in profile.mutants.values() for key in (mutant.breaks, *mutant.overlaps)} <= known
 
 
-def test_a_prefix_belongs_to_one_profile() -> None:
-    prefixes = [prefix for profile in PROFILES.values() for prefix in profile.prefixes]
-    assert len(set(prefixes)) == len(prefixes)
+def test_a_page_is_there_and_belongs_to_one_profile() -> None:
+    pages = [page for profile in PROFILES.values() for page in profile.pages]
+    assert len(set(pages)) == len(pages)
+    assert all((data.specification() / page).is_file() for page in pages)
+
+
+def test_a_profile_judges_what_stands_on_its_pages_whatever_the_prefix() -> None:
+    spec = PROFILES["spec"]
+    assert {requirement.id[:3] for requirement in spec.requirements()} == {"SPC", "EDG", "CHD"}
+    of_both = replace(spec, pages=(*spec.pages, "tool.md"))
+    of_the_tool = set(of_both.requirements()) - set(spec.requirements())
+    assert {requirement.page for requirement in of_the_tool} == {"tool.md"}
+    assert [requirement.id for requirement in of_both.requirements(frozenset({"TOL-001"}))] == ["TOL-001"]
 
 
 def test_what_is_not_needed_is_dropped() -> None:

@@ -2,28 +2,102 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
+from pathlib import Path
 
-from perdure_conformance.journal.claims import PREFIXES
+import pytest
+from typer.testing import CliRunner
+
+from perdure_conformance.cli import app
 from perdure_conformance.journal.clauses import CLAUSES
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Play, Site, Tally
+from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
 from perdure_conformance.profiles import PROFILES
-from perdure_conformance.requirements import requirements
-from perdure_conformance.tool.checks import CHECKS
+from perdure_conformance.reports.report import build
+from perdure_conformance.requirements import Requirement, registered, requirements, requirements_of
+from perdure_conformance.spec.profile import SPEC
+from perdure_conformance.spec.reference import ReferenceValidator
+from perdure_conformance.suite import Judgement
+from perdure_conformance.tool.checks import CHECKS, PAGES
 from perdure_conformance.tool.mutants import TOOL_MUTANTS
 
-OF_JOURNALS = {key for key in requirements() if key.startswith(PREFIXES)}
-OF_THE_TOOL = {key for key in requirements() if key.startswith("TOL")}
+OF_JOURNALS = {requirement.id for requirement in JOURNAL.requirements()}
+OF_THE_TOOL = {requirement.id for requirement in requirements_of(PAGES)}
+
+PAGE = """# A page
+
+**ABC-002** The second sentence.
+- Claim: `core`
+- Source: a design
+- Codes: `one`, `two`
+
+**ABC-001** The first *sentence*.
+- Claim: `fast`
+- Source: a design
+- Report: somebody/something#1
+
+**ABC-090** *(reserved)* A sentence to come.
+- Source: a design
+"""
+OTHER_PAGE = "**ABC-003** The third.\n- Claim: `core`\n- Source: a design\n"
+
+
+def test_a_requirement_is_read_from_its_page() -> None:
+    found = registered({"one.md": PAGE, "other.md": OTHER_PAGE})
+    assert list(found) == ["ABC-001", "ABC-002", "ABC-090", "ABC-003"]
+    assert found["ABC-001"] == Requirement(
+        "ABC-001", "The first *sentence*.", "fast", "a design", "somebody/something#1", "one.md"
+    )
+    assert found["ABC-002"].codes == ("one", "two")
+    assert found["ABC-003"].page == "other.md"
+
+
+def test_what_is_reserved_is_announced_and_not_in_force() -> None:
+    found = registered({"one.md": PAGE})
+    assert [key for key, requirement in found.items() if requirement.is_reserved] == ["ABC-090"]
+    assert found["ABC-090"].sentence == "A sentence to come."
+    assert not found["ABC-090"].claim
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        {"one.md": PAGE, "other.md": OTHER_PAGE.replace("003", "001")},
+        {"one.md": PAGE.replace("reserved", "doubtful")},
+        {"one.md": OTHER_PAGE.replace("- Claim: `core`\n", "")},
+        {"one.md": PAGE.replace("*(reserved)* A sentence to come.\n- Source: a design", "*(reserved)* To come.")},
+    ],
+    ids=["an id twice, on two pages", "a status that means nothing", "no claim", "no source"],
+)
+def test_a_damaged_page_is_refused(pages: dict[str, str]) -> None:
+    with pytest.raises(AssertionError):
+        registered(pages)
+
+
+def test_a_reserved_requirement_is_listed_and_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    announced = replace(requirements()["SPC-031"], id="SPC-931", claim="", codes=(), is_reserved=True)
+    more = {**requirements(), announced.id: announced}
+    monkeypatch.setattr("perdure_conformance.requirements.requirements", lambda: more)
+    monkeypatch.setattr("perdure_conformance.cli.explain.requirements", lambda: more)
+    assert SPEC.reserved() == [announced]
+    assert announced not in SPEC.requirements()
+    judgement = Judgement(description=ReferenceValidator(Path(), "").description)
+    report = build(SPEC, judgement, SPEC.subjects.find("reference"), depth="quick", seed=1, cases={})
+    assert "SPC-931" not in report.verdicts
+    assert "SPC-931: reserved, not judged yet" in report.document["not_covered"]  # type: ignore[operator]
+    explained = CliRunner().invoke(app, ["explain"]).output
+    assert f"SPC-931  (reserved) {announced.sentence}" in explained.replace("\n", " ")
+    assert "nothing judges it yet" in CliRunner().invoke(app, ["explain", "spc-931"]).output
 
 
 def test_every_requirement_belongs_to_somebody() -> None:
     of_profiles = {requirement.id for profile in PROFILES.values() for requirement in profile.requirements()}
-    assert set(requirements()) == of_profiles | OF_THE_TOOL
+    assert {key for key, known in requirements().items() if not known.is_reserved} == of_profiles | OF_THE_TOOL
 
 
 def test_every_journal_requirement_has_a_clause_and_no_clause_is_stray() -> None:

@@ -134,7 +134,10 @@ def _profile(name: str) -> Profile:
 def _selected(profile: Profile, only: list[str]) -> frozenset[str]:
     known = {requirement.id for requirement in profile.requirements()}
     only = [identity.strip().upper() for words in only for identity in words.split(",")]
+    reserved = {requirement.id for requirement in profile.reserved()}
     for identity in only:
+        if identity in reserved:
+            wrong_usage(f"{identity} is reserved: nothing judges it yet.")
         if identity not in known:
             noun = profile.subjects.noun
             wrong_usage(f"There is no requirement {identity} of a {noun}. `perdure explain` lists those there are.")

@@ -60,7 +60,8 @@ def _list(*, as_json: bool) -> None:
         print_json([_document(requirement) for requirement in requirements().values()])
         return
     for requirement in requirements().values():
-        _say(f"{requirement.id}  {requirement.sentence}")
+        reserved = "(reserved) " if requirement.is_reserved else ""
+        _say(f"{requirement.id}  {reserved}{requirement.sentence}")
 
 
 def _word(word: str, meaning: str | None, *, as_json: bool) -> None:
@@ -87,10 +88,12 @@ def _requirement(requirement: Requirement, *, as_json: bool) -> None:
         print_json(document)
         return
     _say(f"{requirement.id}  {requirement.sentence}")
+    if requirement.is_reserved:
+        _say("  status    reserved: nothing judges it yet")
     for name in ("claim", "source", "report", "page"):
         if document[name]:
             _say(f"  {name:9} {document[name]}")
-    for check in _checks(requirement.id):
+    for check in _checks(requirement):
         _say(f"  check     {check}")
     for mutant, fault in _mutants(requirement.id).items():
         _say(f"  mutant    {mutant}: {fault}")
@@ -100,20 +103,21 @@ def _document(requirement: Requirement) -> dict[str, object]:
     return {
         "id": requirement.id,
         "sentence": requirement.sentence,
+        "status": "reserved" if requirement.is_reserved else "in force",
         "claim": requirement.claim,
         "source": requirement.source,
         "report": requirement.report,
         "page": f"docs/spec/{requirement.page}",
-        "checks": _checks(requirement.id),
+        "checks": _checks(requirement),
         "mutants": [{"name": name, "fault": fault} for name, fault in _mutants(requirement.id).items()],
     }
 
 
-def _checks(requirement: str) -> list[str]:
+def _checks(requirement: Requirement) -> list[str]:
     for profile in PROFILES.values():
-        if requirement.startswith(profile.prefixes):
-            return profile.checks_of(requirement)
-    return [(check.__doc__ or "").strip() for check in CHECKS.get(requirement, ())]
+        if requirement.page in profile.pages:
+            return [] if requirement.is_reserved else profile.checks_of(requirement.id)
+    return [(check.__doc__ or "").strip() for check in CHECKS.get(requirement.id, ())]
 
 
 def _mutants(requirement: str) -> dict[str, str]:

@@ -13,7 +13,8 @@ from perdure.journal.contract import Capabilities
 from perdure_conformance.requirements import Requirement, requirements
 from perdure_conformance.verdict import Verdict
 
-PREFIXES: Final = ("JRN", "SNP", "LSE")
+PAGES: Final = ("journal.md",)
+"""The pages whose requirements are judged."""
 
 _WORKFLOW_JOURNAL: Final = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
 

@@ -12,7 +12,7 @@ from perdure.journal.contract import Capabilities
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.cases import JournalCase, PlayOf, replay, shrink
-from perdure_conformance.journal.claims import PREFIXES
+from perdure_conformance.journal.claims import PAGES
 from perdure_conformance.journal.machine import Abilities, Effort, Stop, run_machine
 from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally
@@ -150,7 +150,7 @@ class _Court:
 
     def claims_any(self, of: frozenset[str]) -> bool:
         """Tell whether any of these requirements is claimed."""
-        claimed = self._rules.claimed(PREFIXES, self._claims(), in_process=not self._target.is_process)
+        claimed = self._rules.claimed(PAGES, self._claims(), in_process=not self._target.is_process)
         return any(requirement.id in of for requirement in claimed)
 
     def close(self) -> None:

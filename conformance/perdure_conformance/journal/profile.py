@@ -20,7 +20,7 @@ def under(rules: Rules) -> Profile:
     """Return the profile as it is with these rules."""
     return Profile(
         name="journal",
-        prefixes=claims.PREFIXES,
+        pages=claims.PAGES,
         subjects=JOURNALS,
         rules=rules,
         nothing_claimed=Capabilities(),

@@ -50,7 +50,7 @@ def build(
     document: dict[str, JsonValue] = {
         "report_version": REPORT_VERSION,
         "suite": {"name": "perdure", "version": version("perdure"), "profile": profile.name},
-        "requirements_digest": requirements_digest(profile.prefixes),
+        "requirements_digest": requirements_digest(profile.pages),
         "vectors_digest": None,
         "target": {
             "name": inert(description.name) if description else "unknown",
@@ -80,11 +80,18 @@ def build(
             for key, verdict in verdicts.items()
         ],
         "fault": _fault(judgement, cases),
-        "not_covered": profile.not_covered(claims, verdicts) if description else ["everything: it did not open"],
+        "not_covered": _not_covered(profile, claims, verdicts) if description else ["everything: it did not open"],
         "durations": {name: round(seconds, 3) for name, seconds in judgement.durations_s.items()},
         "durable_operations": judgement.durable_operations,
     }
     return Report(document, code, verdicts)
+
+
+def _not_covered(profile: Profile, claims: object, verdicts: Mapping[str, Verdict]) -> list[JsonValue]:
+    """Return, in words, what the report says nothing about: what the profile says, and what its pages only announce."""
+    reserved = [requirement.id for requirement in profile.reserved()]
+    announced = [f"{', '.join(reserved)}: reserved, not judged yet"] if reserved else []
+    return [*profile.not_covered(claims, verdicts), *announced]
 
 
 def _level(

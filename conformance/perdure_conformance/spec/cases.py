@@ -13,9 +13,9 @@ from msgspec import Meta
 from perdure.kernel.values import JsonError, JsonValue, read_json
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
-from perdure_conformance.requirements import requirements
+from perdure_conformance.requirements import requirements_of
 from perdure_conformance.shrinking import chunks, fewest, smallest, within
-from perdure_conformance.spec.claims import PREFIXES
+from perdure_conformance.spec.claims import PAGES
 from perdure_conformance.spec.documents import MAX_CHARACTERS, length_of, text_of, written
 from perdure_conformance.spec.questions import Question, truth_about
 from perdure_conformance.spec.room import Inconclusive, Room
@@ -43,7 +43,7 @@ class SpecCase(Case, frozen=True, kw_only=True, tag="spec"):
     @property
     def is_plausible(self) -> bool:
         """Whether its documents are no longer than those of checks, and about requirements of this profile."""
-        known = {"", *(requirement for requirement in requirements() if requirement.startswith(PREFIXES))}
+        known = {"", *(requirement.id for requirement in requirements_of(PAGES))}
         lengths = sum(length_of(question.document) for question in self.questions)
         return lengths <= MAX_CHARACTERS and all(question.about in known for question in self.questions)
 

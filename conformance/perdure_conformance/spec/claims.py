@@ -9,7 +9,8 @@ from perdure_conformance.requirements import Requirement, requirements
 from perdure_conformance.spec.contract import Capabilities
 from perdure_conformance.verdict import Verdict
 
-PREFIXES: Final = ("SPC", "EDG", "CHD")
+PAGES: Final = ("specification.md",)
+"""The pages whose requirements are judged."""
 
 _NOT_IN_THIS_RELEASE: Final = ("warnings, and the sentences of problems", "time and memory, but for the time-out")
 

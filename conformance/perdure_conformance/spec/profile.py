@@ -16,7 +16,7 @@ from perdure_conformance.suite import Profile, Sizes
 
 SPEC: Final = Profile(
     name="spec",
-    prefixes=claims.PREFIXES,
+    pages=claims.PAGES,
     subjects=VALIDATORS,
     rules=Rules(is_claimed=claims.is_claimed),
     nothing_claimed=Capabilities(),

@@ -28,6 +28,9 @@ from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 _TIMEOUT_S: Final = 0.5
 
+PAGES: Final = ("tool.md",)
+"""The pages whose requirements are checked here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:

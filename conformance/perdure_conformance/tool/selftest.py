@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from perdure_conformance.requirements import requirements
-from perdure_conformance.tool.checks import CHECKS, Tool
+from perdure_conformance.requirements import requirements_of
+from perdure_conformance.tool.checks import CHECKS, PAGES, Tool
 from perdure_conformance.tool.mutants import TOOL_MUTANTS, ToolMutant
 
 
@@ -45,4 +45,4 @@ def kill_all() -> list[ToolKill]:
 def unproven() -> list[str]:
     """Return the requirements on the tool that no mutant of it breaks."""
     proven = {mutant.breaks for mutant in TOOL_MUTANTS}
-    return [key for key in requirements() if key.startswith("TOL") and key not in proven]
+    return [requirement.id for requirement in requirements_of(PAGES) if requirement.id not in proven]

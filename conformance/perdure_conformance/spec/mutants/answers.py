@@ -11,8 +11,8 @@ from perdure.kernel.problems import Problem
 from perdure.kernel.specification import HandlerDeclaration
 from perdure.kernel.validation.handlers import Handlers
 from perdure.kernel.validation.validator import Validation
-from perdure_conformance.requirements import requirements
-from perdure_conformance.spec.claims import PREFIXES
+from perdure_conformance.requirements import requirements, requirements_of
+from perdure_conformance.spec.claims import PAGES
 from perdure_conformance.spec.contract import Answer, Capabilities
 from perdure_conformance.spec.mutants.faults import IN_DEFINITIONS, Knows
 from perdure_conformance.spec.reference import ReferenceValidator
@@ -285,7 +285,7 @@ class RefusesPoliciesWithoutDependencies(_TakesSeriously):
 
 # Those that answer without looking
 
-_CORE: Final = tuple(key for key, known in requirements().items() if key.startswith(PREFIXES) and known.claim == "core")
+_CORE: Final = tuple(requirement.id for requirement in requirements_of(PAGES) if requirement.claim == "core")
 
 
 @mutant("SPC-015", overlaps=(*_CORE, "SPC-030"), report="mas-bandwidth/serialize#55")
