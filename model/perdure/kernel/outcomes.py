@@ -27,6 +27,18 @@ OutcomeKind = Literal[
 ]
 
 OUTCOME_KINDS: Final[tuple[OutcomeKind, ...]] = get_args(OutcomeKind)
+KINDS: Final[Mapping[OutcomeKind, str]] = {
+    "succeeded": "The work is done, and what waits for a success has one.",
+    "changes_requested": "The work is done and found wanting: it is not retried, an edge may lead to a correction, and "
+    "the node fails when none can come any more.",
+    "retryable_failure": "The attempt failed and may be tried again; when `retry` allows no more, the node fails.",
+    "permanent_failure": "The work failed for good, and is tried again only if `retry.classes` names this kind.",
+    "blocked": "The work cannot go on before something outside it changes, and the node ends.",
+    "cancelled": "The work was given up at a request, and the node ends.",
+    "skipped": "The node did not run, for nothing can lead to it any more; it fires no edge.",
+}
+"""What each kind means."""
+
 KINDS_WITH_OUTPUT: Final[frozenset[OutcomeKind]] = frozenset({"succeeded", "changes_requested"})
 RETRY_CLASSES: Final[frozenset[OutcomeKind]] = frozenset({"retryable_failure", "permanent_failure"})
 
@@ -43,23 +55,27 @@ MediaType = Annotated[str, Meta(min_length=1, max_length=255)]
 class ArtifactReference(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Content that is kept elsewhere, and the digest that it must have."""
 
-    artifact_id: Annotated[ArtifactIdText, about("The identity of the artifact: canonical lowercase UUID text.")]
-    byte_length: Annotated[AtLeastZero, about("How many bytes it has.")]
-    sha256: Annotated[DigestText, about("SHA-256 of its bytes, in lowercase hexadecimal.")]
-    media_type: Annotated[MediaType, about("Its media type, if that is known.")] | None = None
+    artifact_id: Annotated[ArtifactIdText, about("Says which artifact it is, by canonical lowercase UUID text.")]
+    byte_length: Annotated[AtLeastZero, about("Says how many bytes its content has.")]
+    sha256: Annotated[DigestText, about("Pins its content by the SHA-256 of its bytes, in lowercase hexadecimal.")]
+    media_type: Annotated[MediaType, about("Says what kind of content it is, if that is known.")] | None = None
 
 
 Evidence = Annotated[tuple[ArtifactReference, ...], Meta(max_length=MAX_EVIDENCE)]
-_WHY = about(f"Why, for people. At most {MAX_REASON_BYTES:,} bytes in UTF-8.")
-_EVIDENCE = about("What supports it.")
-_OUTPUT = about(f"What it gives, as JSON. At most {MAX_INLINE_BYTES:,} bytes in canonical form.")
-_ARTIFACT = about("What it gives, kept elsewhere; in place of `output`.")
+_WITHOUT_OUTPUT = {kind: meaning for kind, meaning in KINDS.items() if kind not in KINDS_WITH_OUTPUT}
+_WHY = about(f"Says why, for people, in at most {MAX_REASON_BYTES:,} bytes of UTF-8.")
+_EVIDENCE = about("Refers to what supports the outcome.")
+_OUTPUT = about(
+    f"Gives the result as JSON, of at most {MAX_INLINE_BYTES:,} bytes in canonical form; what the node declares of its "
+    "top-level fields can be used elsewhere."
+)
+_ARTIFACT = about("Refers to a result that is kept elsewhere, in place of `output`.")
 
 
 class Succeeded(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """The work is done."""
 
-    kind: Annotated[Literal["succeeded"], about("That the work is done.")]
+    kind: Annotated[Literal["succeeded"], about("Says that the work is done.", words={"succeeded": KINDS["succeeded"]})]
     output: Annotated[Json, _OUTPUT] | UnsetType = UNSET
     artifact: Annotated[ArtifactReference, _ARTIFACT] | None = None
     evidence: Annotated[Evidence, _EVIDENCE] = ()
@@ -68,7 +84,10 @@ class Succeeded(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaul
 class ChangesRequested(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """The work is done and found wanting: an edge may lead to a correction."""
 
-    kind: Annotated[Literal["changes_requested"], about("That a correction is asked for.")]
+    kind: Annotated[
+        Literal["changes_requested"],
+        about("Says that a correction is asked for.", words={"changes_requested": KINDS["changes_requested"]}),
+    ]
     reason: Annotated[str, _WHY]
     output: Annotated[Json, _OUTPUT] | UnsetType = UNSET
     artifact: Annotated[ArtifactReference, _ARTIFACT] | None = None
@@ -80,7 +99,7 @@ class Unsuccessful(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_def
 
     kind: Annotated[
         Literal["retryable_failure", "permanent_failure", "blocked", "cancelled", "skipped"],
-        about("In which way it is not done."),
+        about("Says in which way the work is not done.", words=_WITHOUT_OUTPUT),
     ]
     reason: Annotated[str, _WHY]
     evidence: Annotated[Evidence, _EVIDENCE] = ()

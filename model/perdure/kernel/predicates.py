@@ -12,6 +12,7 @@ import msgspec
 
 from perdure.kernel.identity import NAME_GRAMMAR, Name
 from perdure.kernel.outcomes import (
+    KINDS,
     KINDS_WITH_OUTPUT,
     ChangesRequested,
     Outcome,
@@ -28,14 +29,14 @@ FieldName = Annotated[Name, whole(NAME_GRAMMAR)]
 class OutcomeIs(msgspec.Struct, frozen=True, gc=False):
     """It matches the outcomes of one kind."""
 
-    outcome: Annotated[OutcomeKind, about("The kind.")]
+    outcome: Annotated[OutcomeKind, about("Matches the outcomes of this kind, and no others.", words=KINDS)]
 
 
 class FieldEquals(msgspec.Struct, frozen=True, gc=False):
     """It matches the outcomes whose inline output is an object that has a field with this value."""
 
-    field: Annotated[FieldName, about("The field, at the top level of the output.")]
-    equals: Annotated[Scalar, about("Its value. Values of different types are never equal.")]
+    field: Annotated[FieldName, about("Looks at this field, at the top level of the outcome's inline output.")]
+    equals: Annotated[Scalar, about("Matches if the field is there and has this value, of the same type and equal.")]
 
 
 Predicate = Literal["any"] | OutcomeIs | FieldEquals

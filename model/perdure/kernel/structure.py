@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType, UnionType
@@ -39,9 +39,9 @@ def whole(grammar: str, *, code: str | None = None) -> Meta:
     return Meta(pattern=f"^(?:{grammar}){_END}", extra={"code": code} if code is not None else None)
 
 
-def about(description: str, *, since: int = 1) -> Meta:
-    """Return what is said about a member, and the document version that introduced it."""
-    return Meta(description=description, extra={"since": since})
+def about(description: str, *, since: int = 1, words: Mapping[str, str] | None = None) -> Meta:
+    """Return what is said about a member and each word that it may be, and the version that introduced it."""
+    return Meta(description=description, extra={"since": since, "words": words or {}})
 
 
 class Hole(Exception):
@@ -331,6 +331,7 @@ class _Member:
     default: JsonValue
     since: int
     description: str
+    words: Mapping[str, str]
 
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
         inside = f"{place}/{self.name}"
@@ -340,8 +341,9 @@ class _Member:
 
     def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
         since = f" From schema_version {self.since} on." if self.since > 1 else ""
+        words = "".join(f" `{word}`: {meaning}" for word, meaning in self.words.items())
         default = {"default": self.default} if self.default is not None else {}
-        return {**self.shape.schema(definitions), "description": self.description + since, **default}
+        return {**self.shape.schema(definitions), "description": self.description + words + since, **default}
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,17 +550,25 @@ def _record(kind: type) -> _Record:
 
 def _member(hint: object, of: msgspec.structs.FieldInfo) -> _Member:
     metas = _metas(hint)
-    since = next((meta.extra["since"] for meta in metas if meta.extra and "since" in meta.extra), 1)
+    said = [meta.extra for meta in metas if meta.extra and "since" in meta.extra]
+    shape = _shape_of(hint, ())
     default = None if of.default in (NODEFAULT, UNSET) else of.default
     return _Member(
         name=of.encode_name,
         attribute=of.name,
-        shape=_shape_of(hint, ()),
+        shape=shape,
         required=of.required,
         default=list(default) if isinstance(default, tuple) else msgspec.to_builtins(default),
-        since=since,
+        since=said[0]["since"] if said else 1,
         description=" ".join(meta.description for meta in metas if meta.description is not None),
+        words=(said[0]["words"] if said else {}) or _words_told_apart(shape),
     )
+
+
+def _words_told_apart(shape: Shape) -> Mapping[str, str]:
+    """Return the words by which the objects of a choice are told apart, each with what its object is."""
+    records = shape.records if isinstance(shape, _Union) else ()
+    return {word: record.description for record in records for word in _words_of(record)}
 
 
 def _metas(hint: object) -> tuple[Meta, ...]:
@@ -577,6 +587,59 @@ def read(kind: object, value: JsonValue, reading: Reading) -> object | None:
         return _shape(kind).read(value, "", reading)
     except Hole:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A member at a place where it may stand, as its type tells of it."""
+
+    path: str
+    """From the outermost object: `nodes[].id` in each item of an array, `children.*.nodes` in each value of a map."""
+    description: str
+    words: Mapping[str, str]
+    """What each word does that it may be."""
+    since: int
+    """The document version from which on it may stand there."""
+    required: bool
+    default: JsonValue
+    schema: JsonObject
+    """The JSON Schema of its value; `$ref` names an object by its type."""
+
+
+def places(kind: object) -> Iterator[Place]:
+    """Go through every member that a document of this type may have, each object before what is in it."""
+    return _places(_shape(kind), "", 1)
+
+
+def _places(shape: Shape, path: str, since: int) -> Iterator[Place]:
+    match shape:
+        case _Array():
+            yield from _places(shape.item, f"{path}[]", since)
+        case _Map():
+            yield from _places(shape.item, f"{path}.*", since)
+        case _Union():
+            for record in shape.records:
+                yield from _places(record, path, since)
+        case _Record():
+            for member in shape.members.values():
+                inside, from_then_on = f"{path}.{member.name}".removeprefix("."), max(since, member.since)
+                yield Place(
+                    path=inside,
+                    description=member.description,
+                    words=member.words or _word_of_its_object(shape, member),
+                    since=from_then_on,
+                    required=member.required,
+                    default=member.default,
+                    schema=member.shape.schema({}),
+                )
+                yield from _places(member.shape, inside, from_then_on)
+        case _:
+            return
+
+
+def _word_of_its_object(record: _Record, member: _Member) -> Mapping[str, str]:
+    words = _words_of(record) if member is _first(record) else ()
+    return dict.fromkeys(words, record.description)
 
 
 def json_schema(kind: object, *, identity: str, title: str) -> JsonObject:
