@@ -82,7 +82,8 @@ class Values:
 
     def array(self, schema: Schema) -> list[Any]:
         least = schema.get("minItems", 0)
-        return [self.of(schema["items"]) for _ in range(least + self.chance.choice((0, 0, 1, 2)))]
+        drawn = [self.of(schema["items"]) for _ in range(least + self.chance.choice((0, 0, 1, 2)))]
+        return list(dict.fromkeys(drawn)) if schema.get("uniqueItems") else drawn
 
     def members(self, schema: Schema) -> dict[str, Any]:
         if "properties" not in schema:

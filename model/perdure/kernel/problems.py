@@ -53,6 +53,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An outcome that shows it, if there is one."""
     correction: Correction | None = None
     """The change that mends it, if that is certain."""
+    other: str | None = None
+    """The JSON Pointer of the other place that the sentence names, if there is one."""
 
 
 class Problems:
@@ -74,24 +76,49 @@ class Problems:
         at_key: bool = False,
         witness: JsonValue = None,
         correction: Correction | None = None,
+        other: str | None = None,
     ) -> None:
         """Note a problem that refuses the document."""
         self.errors += 1
         self._keep(
             Problem(
-                code=code, pointer=pointer, sentence=sentence, at_key=at_key, witness=witness, correction=correction
+                code=code,
+                pointer=pointer,
+                sentence=sentence,
+                at_key=at_key,
+                witness=witness,
+                correction=correction,
+                other=other,
             )
         )
 
-    def warning(self, code: str, pointer: str, sentence: str, *, correction: Correction | None = None) -> None:
+    def warning(
+        self, code: str, pointer: str, sentence: str, *, correction: Correction | None = None, other: str | None = None
+    ) -> None:
         """Note a problem that does not refuse the document."""
-        self._keep(Problem(code=code, pointer=pointer, sentence=sentence, severity="warning", correction=correction))
+        self._keep(
+            Problem(
+                code=code, pointer=pointer, sentence=sentence, severity="warning", correction=correction, other=other
+            )
+        )
+
+    def retold(self, code: str, pointer: str, sentence: str) -> None:
+        """Give a problem that is kept another sentence: one that knows more of the document."""
+        for position, problem in enumerate(self.kept):
+            if (problem.code, problem.pointer) == (code, pointer):
+                self.kept[position] = msgspec.structs.replace(problem, sentence=sentence)
+
+    def may_search(self, names: int) -> bool:
+        """Tell whether so many names may be searched for what was meant: a few times in a document."""
+        if not self._suggestions_left or names > 1_000 * _NAMES_COMPARED:
+            return False
+        self._suggestions_left -= 1
+        return True
 
     def meant(self, word: str, names: Collection[str], *, otherwise: str) -> str:
         """Return how to mend a wrong word: by the name that was probably meant, or `otherwise`."""
-        if not self._suggestions_left or len(names) > 1_000 * _NAMES_COMPARED or len(word) > _LONGEST:
+        if len(word) > _LONGEST or not self.may_search(len(names)):
             return otherwise
-        self._suggestions_left -= 1
         alike = [name for name in names if abs(len(name) - len(word)) <= _LENGTHS_COMPARED]
         close = difflib.get_close_matches(word, alike[:_NAMES_COMPARED], n=1)
         return f"did you mean {quoted(close[0])}?" if close else otherwise

@@ -30,8 +30,13 @@ AtLeastOne = Annotated[int, Meta(ge=1, le=MAX_SAFE_INTEGER)]
 AtLeastZero = Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)]
 
 _LONGEST_KEY: Final = 1_000
+_REQUIRED_SHOWN: Final = 4
 
 _END: Final = r"(?![\s\S])"  # Where ECMA and Python both see the end of a string, and nothing else.
+
+
+UNIQUE: Final = Meta(extra={"unique": True})
+"""The constraint that no string stands twice in an array."""
 
 
 def whole(grammar: str, *, code: str | None = None) -> Meta:
@@ -93,9 +98,9 @@ class Shape(ABC):
         ...
 
 
-def _wrong_type(shape: Shape, value: JsonValue, place: str, reading: Reading) -> object:
+def _wrong_type(shape: Shape, value: JsonValue, place: str, reading: Reading, *, as_in: str = "") -> object:
     reading.wound(place)
-    reading.problems.error("wrong_type", place, f"Write {shape.words} here; this is {_kind_of(value)}.")
+    reading.problems.error("wrong_type", place, f"Write {shape.words} here{as_in}; this is {_kind_of(value)}.")
     return shape.hole()
 
 
@@ -128,9 +133,14 @@ class _Text(Shape):
             return _wrong_type(self, value, place, reading)
         return self.read_text(value, place, reading)
 
+    def matches(self, value: str) -> bool:
+        """Tell whether a string has the form."""
+        return self.pattern is None or self.pattern.search(value) is not None
+
     def read_text(self, value: str, place: str, reading: Reading, *, is_key: bool = False) -> str:
         """Return the string or the key as it is, so that what it names can still be found."""
-        if self.pattern is not None and self.pattern.search(value) is None:
+        if not self.matches(value):
+            assert self.pattern is not None
             told = f"{quoted(value)} has not the form {_grammar(self.pattern)}."
             reading.problems.error(self.code, place, told, at_key=is_key)
             reading.ill_formed.add(place)
@@ -259,6 +269,7 @@ class _Array(Shape):
     item: Shape
     min_items: int
     max_items: int | None
+    is_unique: bool = False
     words: str = "an array"
 
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
@@ -275,6 +286,8 @@ class _Array(Shape):
                 items.append(self.item.read(item, f"{place}/{position}", reading))
             except Hole:
                 reading.incomplete.add(place)
+        if self.is_unique:
+            _tell_repeated(value, place, reading)
         return tuple(items)
 
     def hole(self) -> object:
@@ -286,7 +299,24 @@ class _Array(Shape):
             found["minItems"] = self.min_items
         if self.max_items is not None:
             found["maxItems"] = self.max_items
+        if self.is_unique:
+            found["uniqueItems"] = True
         return found
+
+
+def _tell_repeated(value: Sequence[JsonValue], place: str, reading: Reading) -> None:
+    seen: set[str] = set()
+    for position, item in enumerate(value):
+        if isinstance(item, str) and item in seen:
+            repeated_name(item, f"{place}/{position}", reading.problems)
+        elif isinstance(item, str):
+            seen.add(item)
+
+
+def repeated_name(name: str, place: str, problems: Problems) -> None:
+    """Note that a name stands in its array already."""
+    told = f"Take {quoted(name)} away: it stands here already."
+    problems.error("duplicate_name", place, told, correction=Correction(pointer=place, remove=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,11 +382,16 @@ class _Record(Shape):
     name: str
     description: str
     members: Mapping[str, _Member]
-    words: str = "an object"
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """Return what it is, with the members that it cannot be without."""
+        required = [quoted(member.name) for member in self.members.values() if member.required]
+        return f"an object with {_joined(required)}" if 0 < len(required) <= _REQUIRED_SHOWN else "an object"
 
     def read(self, value: JsonValue, place: str, reading: Reading) -> object:
         if not isinstance(value, Mapping):
-            return _wrong_type(self, value, place, reading)
+            return _wrong_type(self, value, place, reading, as_in=self._around(value))
         arguments: dict[str, object] = {}
         usable = True
         for key in value:
@@ -376,6 +411,17 @@ class _Record(Shape):
         reading.places[id(made)] = place
         return made
 
+    def _around(self, value: JsonValue) -> str:
+        """Return the object that a string was probably written for, for a sentence; empty if none is plain."""
+        required = [member for member in self.members.values() if member.required]
+        if not isinstance(value, str) or not required or not _is_named_by(required[0].shape, value):
+            return ""
+        if not all(isinstance(member.shape, _Integer) for member in required[1:]):
+            return ""
+        shown = [f"{required[0].name}: {value}", *(f"{member.name}: {member.shape.hole()}" for member in required[1:])]
+        whole_object = "{" + ", ".join(shown) + "}"
+        return f", as in {quoted(whole_object, 200)}"
+
     def _unknown(self, key: str, place: str, reading: Reading) -> None:
         reading.incomplete.add(place)
         otherwise = f"leave it out. Members here: {listed(self.members)}."
@@ -394,6 +440,15 @@ class _Record(Shape):
                 "additionalProperties": False,
             }
         return {"$ref": f"#/$defs/{self.name}"}
+
+
+def _is_named_by(shape: Shape, value: str) -> bool:
+    return isinstance(shape, _Text) and shape.pattern is not None and shape.matches(value)
+
+
+def _joined(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _missing(member: _Member, place: str, reading: Reading) -> object:
@@ -432,13 +487,24 @@ class _Union(Shape):
             if _is_told_by(record, value):
                 return record.read(value, place, reading)
         first = _first(self.records[0])
+        words = _Word(tuple(word for record in self.records for word in _words_of(record)))
         reading.wound(place)
         if isinstance(first.shape, _Word) and first.name in value:
-            words = tuple(word for record in self.records for word in _words_of(record))
-            _Word(words).read(value[first.name], f"{place}/{first.name}", reading)
+            words.read(value[first.name], f"{place}/{first.name}", reading)
+        elif all(_first(record).name == first.name for record in self.records):
+            told = f"Add {quoted(first.name)}, {words.words}{self._told_by_members(value)}."
+            reading.problems.error("missing_member", place, told)
         else:
             reading.problems.error("missing_member", place, f"Write {self.words} here.")
         return self.hole()
+
+    def _told_by_members(self, value: JsonObject) -> str:
+        """Return which word goes with the members that are there, if one alone does."""
+        fitting = [record for record in self.records if value and value.keys() <= record.members.keys()]
+        if len(fitting) != 1:
+            return ""
+        word = _words_of(fitting[0])[0]
+        return f"; with {listed(value)} it is {quoted(word)}"
 
     def _read_word(self, word: _Word, value: str, place: str, reading: Reading) -> object:
         """Read a word; one that belongs into an object is told where."""
@@ -493,7 +559,8 @@ def _shape_of(kind: object, metas: tuple[Meta, ...]) -> Shape:
     if origin in {Union, UnionType}:
         return _union(arguments, metas)
     if origin is tuple:
-        return _Array(_shape_of(arguments[0], ()), _limit(metas, "min_length") or 0, _limit(metas, "max_length"))
+        item = _shape_of(arguments[0], ())
+        return _Array(item, _limit(metas, "min_length") or 0, _limit(metas, "max_length"), UNIQUE in metas)
     if origin is Mapping:
         key = _shape_of(arguments[0], ())
         assert isinstance(key, _Text)

@@ -36,8 +36,15 @@ def warn(scopes: Sequence[Scope], problems: Problems) -> None:
         _unused_children(scopes)
 
 
-def _warn(scope: Scope, code: str, pointer: str, sentence: str, correction: Correction | None = None) -> None:
-    scope.problems.warning(code, pointer, sentence, correction=correction)
+def _warn(
+    scope: Scope,
+    code: str,
+    pointer: str,
+    sentence: str,
+    correction: Correction | None = None,
+    other: str | None = None,
+) -> None:
+    scope.problems.warning(code, pointer, sentence, correction=correction, other=other)
 
 
 def _odd_nodes(scope: Scope) -> None:
@@ -67,7 +74,7 @@ def _odd_edges(scope: Scope) -> None:
             continue
         if edge.mode == "parallel" and key in seen:
             told = f"{quoted(scope.at(seen[key]))} says the same, so {quoted(edge.target)} would be activated twice."
-            _warn(scope, "duplicate_edge", scope.at(edge), told)
+            _warn(scope, "duplicate_edge", scope.at(edge), told, other=scope.at(seen[key]))
         elif edge.mode == "parallel":
             seen[key] = edge
         source = scope.node(edge.source)

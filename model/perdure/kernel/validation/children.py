@@ -24,10 +24,28 @@ def _child_calls_fit(scope: Scope) -> None:
         if node.child.workflow in scope.catalog:
             _check_child_inputs(scope, node, node.child.workflow)
             _check_child_outputs(scope, node.child)
-        elif scope.is_well_formed(place) and scope.is_own(scope.place_of_child(node.child.workflow)):
+        elif not scope.is_well_formed(place):
+            _tell_whole_key(scope, node.child.workflow, place)
+        elif _is_told_of(scope, node.child.workflow):
             otherwise = f"add it to `children`, which has {listed(scope.catalog) or 'none'}."
             fix = scope.problems.meant(node.child.workflow, scope.catalog, otherwise=otherwise)
             scope.error("unknown_child", place, f"There is no child {quoted(node.child.workflow)}; {fix}")
+
+
+def _is_told_of(scope: Scope, workflow: WorkflowReference) -> bool:
+    """Tell whether the catalog could be read, as far as it could hold a workflow."""
+    is_read = bool(scope.catalog) or scope.is_own("/children")
+    return is_read and scope.is_own(scope.place_of_child(workflow))
+
+
+def _tell_whole_key(scope: Scope, workflow: WorkflowReference, place: str) -> None:
+    """Name the keys that begin with what stands in place of a key: most often, the version was left out."""
+    if not scope.problems.may_search(len(scope.catalog)):
+        return
+    keys = [key for key in scope.catalog if key.startswith(f"{workflow}@")]
+    if keys:
+        told = f"Write the whole key, with its version: {listed(keys)}; {quoted(workflow)} alone names no child."
+        scope.problems.retold("wrong_form", place, told)
 
 
 def _check_child_inputs(scope: Scope, node: Node, workflow: WorkflowReference) -> None:

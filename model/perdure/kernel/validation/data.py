@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from perdure.kernel.outcomes import MAX_INLINE_BYTES, RETRY_CLASSES
-from perdure.kernel.problems import pointer_token, quoted
+from perdure.kernel.problems import listed, pointer_token, quoted
 from perdure.kernel.specification import Node, OutputReference, RunInputReference
 from perdure.kernel.validation.scopes import Scope
 from perdure.kernel.values import canonical_json
@@ -63,11 +63,21 @@ def _is_told_of(scope: Scope, reference: RunInputReference) -> bool:
 def _check_reach(scope: Scope, node: Node, reference: OutputReference) -> None:
     names_one = reference.node in scope.positions and reference.node not in scope.duplicates
     if names_one and not scope.is_before(reference.node, node.id):
-        told = (
-            f"{quoted(node.id)} knows nothing of {quoted(reference.node)} when it starts: "
-            f"make it a dependency, or lead an edge from it here."
-        )
+        remedy = _remedy(scope, node, reference)
+        told = f"{quoted(node.id)} knows nothing of {quoted(reference.node)} when it starts: {remedy}."
         scope.error("output_out_of_reach", f"{scope.at(reference)}/node", told)
+
+
+def _remedy(scope: Scope, node: Node, reference: OutputReference) -> str:
+    """Return what brings an output within reach. In a loop a further arrow would start the node once more."""
+    in_a_loop = not scope.in_loops.isdisjoint((node.id, reference.node))
+    before = [name for name in scope.before[node.id] if name in scope.positions]
+    if not in_a_loop or not before:
+        return "make it a dependency, or lead an edge from it here"
+    return (
+        f"in a loop a value goes on from node to node, so let what leads here ({listed(before)}) "
+        f"have it as an output of its own, and take it from there"
+    )
 
 
 def _check_declared(scope: Scope, reference: OutputReference) -> None:

@@ -41,7 +41,7 @@ def _exclusive_edges_are_disjoint(scope: Scope) -> None:
                 f"This edge and {quoted(scope.at(edges[first]))} are exclusive, and both follow the outcome "
                 f"{quoted(canonical_json(shown).decode(), 200)}: narrow one of them, or take one away."
             )
-            scope.error("overlapping_edges", scope.at(edges[second]), told, witness=shown)
+            scope.error("overlapping_edges", scope.at(edges[second]), told, witness=shown, other=scope.at(edges[first]))
 
 
 RULES: Final[tuple[Callable[[Scope], None], ...]] = (

@@ -10,8 +10,9 @@ from typing import Final
 
 from perdure.kernel.graphs import a_cycle, reached
 from perdure.kernel.identity import NodeId
-from perdure.kernel.problems import Correction, listed, quoted
+from perdure.kernel.problems import listed, quoted
 from perdure.kernel.specification import Node, OutputReference
+from perdure.kernel.structure import repeated_name
 from perdure.kernel.validation.scopes import Scope
 
 
@@ -87,8 +88,7 @@ def _once(scope: Scope, names: Sequence[str], place: str) -> None:
         if not name or not scope.is_own(here):
             continue
         if name in seen:
-            told = f"Take {quoted(name)} away: it stands here already."
-            scope.error("duplicate_name", here, told, correction=Correction(pointer=here, remove=True))
+            repeated_name(name, here, scope.problems)
         seen.add(name)
 
 

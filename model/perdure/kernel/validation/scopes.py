@@ -11,7 +11,7 @@ import msgspec
 
 from perdure.kernel.graphs import cycles
 from perdure.kernel.identity import Name, NodeId, WorkflowReference
-from perdure.kernel.problems import MAX_LISTED, Correction, listed, path, pointer_token
+from perdure.kernel.problems import MAX_LISTED, listed, path, pointer_token
 from perdure.kernel.specification import Definition, Node, Specification
 from perdure.kernel.structure import Reading
 from perdure.kernel.values import JsonValue
@@ -43,10 +43,10 @@ class Scope:
         return self.reading.places[id(struct)]
 
     def error(
-        self, code: str, pointer: str, sentence: str, *, witness: JsonValue = None, correction: Correction | None = None
+        self, code: str, pointer: str, sentence: str, *, witness: JsonValue = None, other: str | None = None
     ) -> None:
         """Note a problem that refuses the document."""
-        self.problems.error(code, pointer, sentence, witness=witness, correction=correction)
+        self.problems.error(code, pointer, sentence, witness=witness, other=other)
 
     def node(self, name: NodeId) -> Node | None:
         """Return the node of a name, if there is one."""
@@ -83,7 +83,7 @@ class Scope:
 
     def is_before(self, name: NodeId, of: NodeId) -> bool:
         """Tell whether a node is known when the other starts: as its prerequisite, or the source of an edge into it."""
-        return name in self._before.get(of, ())
+        return name in self.before.get(of, ())
 
     def outputs_of(self, node: Node) -> Collection[Name]:
         """Return the output fields that a node declares."""
@@ -187,11 +187,17 @@ class Scope:
         return cycles(self.union)
 
     @cached_property
-    def _before(self) -> Mapping[NodeId, set[NodeId]]:
-        found: dict[NodeId, set[NodeId]] = {node.id: set(node.dependencies) for node in self.definition.nodes}
+    def in_loops(self) -> frozenset[NodeId]:
+        """The nodes of the cycles of the union graph."""
+        return frozenset(self.definition.nodes[position].id for members in self.union_cycles for position in members)
+
+    @cached_property
+    def before(self) -> Mapping[NodeId, Mapping[NodeId, None]]:
+        """For each node, in their order, the nodes that are known when it starts."""
+        found = {node.id: dict.fromkeys(node.dependencies) for node in self.definition.nodes}
         for edge in self.definition.edges:
             if edge.target in found:
-                found[edge.target].add(edge.source)
+                found[edge.target].setdefault(edge.source)
         return found
 
 
