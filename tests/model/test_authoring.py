@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
@@ -215,6 +216,64 @@ def test_what_readers_of_yaml_read_differently_is_refused_plain_and_read_quoted(
     assert refused(f"a:\n- {word}", "yaml") == ("yaml_ambiguous", (2, 3))
     assert value_of(f"a:\n- '{word}'", "yaml") == {"a": [word]}
     assert value_of(f"a:\n- x{word}", "yaml") == {"a": [f"x{word}"]}
+
+
+MANY = """\
+x: &a yes
+y: *a
+z: no
+z: 012
+<<: *a
+? *q
+: 3
+1: 2
+!!str k: !foo v
+q: {a: ok, b: ~}
+"""
+
+
+def faults_of(text: str) -> list[tuple[str, LineAndColumn]]:
+    with pytest.raises(SourceError) as raised:
+        read_source(text.encode(), "yaml")
+    found = [raised.value, *raised.value.others]
+    return [(fault.code, (fault.position.line, fault.position.column)) for fault in found if fault.position]
+
+
+@each_parser
+def test_all_faults_of_yaml_that_can_be_read_over_are_told_at_once() -> None:
+    expected = [
+        ("yaml_alias", (1, 4)),
+        ("yaml_ambiguous", (2, 1)),
+        ("yaml_alias", (2, 4)),
+        ("yaml_ambiguous", (3, 4)),
+        ("duplicate_key", (4, 1)),
+        ("yaml_ambiguous", (4, 4)),
+        ("yaml_merge", (5, 1)),
+        ("yaml_alias", (6, 3)),
+        ("yaml_key", (8, 1)),
+        ("yaml_tag", (9, 1)),
+        ("yaml_tag", (9, 10)),
+        ("yaml_ambiguous", (10, 12)),
+    ]
+    assert faults_of(MANY) == expected
+    assert faults_of(f"{MANY}{{a: 1}}: 2\nr: on\n") == [*expected, ("yaml_key", (11, 1))]
+    assert faults_of(f"{MANY}r: [1\n") == [*expected, ("not_yaml", (12, 1))]
+
+
+def test_two_keys_that_cannot_be_read_are_no_duplicates() -> None:
+    assert [code for code, _ in faults_of("1: a\n2: b\nNone: c\n")] == ["yaml_key", "yaml_key"]
+
+
+def test_only_so_many_faults_are_told_at_once() -> None:
+    assert len(faults_of("- yes\n" * 99)) == 99
+    assert len(faults_of("- yes\n" * 500)) == 100
+
+
+@pytest.mark.parametrize("word", ["yes", "y", "No", "~", "=", "NaN"])
+def test_an_ambiguous_word_is_quoted_as_it_is_written(word: str) -> None:
+    with pytest.raises(SourceError, match=re.escape(word)) as raised:
+        read_source(f"- {word}".encode(), "yaml")
+    assert not raised.value.sentence.startswith(word)
 
 
 @each_parser

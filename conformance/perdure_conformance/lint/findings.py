@@ -102,12 +102,18 @@ def lint_handlers(text: Text) -> tuple[Linted, Handlers | None]:
 
 
 def _unreadable(text: Text, role: Role, error: SourceError) -> Linted:
-    position = error.position or Position(1, 1)
-    shown = text.content.decode("utf-8", "replace")
-    sentence = f"{error.sentence[:1].upper()}{error.sentence[1:]}."
-    problem = Problem(code=error.code, pointer="", sentence=sentence)
-    finding = Finding(problem, _requirement(error.code), position, excerpts(shown, [position])[position])
-    return Linted(text.name, role, (finding,), omitted=0, valid=False, source=None)
+    faults = (error, *error.others)
+    placed = [fault.position or Position(1, 1) for fault in faults]
+    shown = excerpts(text.content.decode("utf-8", "replace"), placed)
+    findings = [
+        Finding(_problem(fault), _requirement(fault.code), position, shown[position])
+        for fault, position in zip(faults, placed, strict=True)
+    ]
+    return Linted(text.name, role, tuple(findings), omitted=0, valid=False, source=None)
+
+
+def _problem(fault: SourceError) -> Problem:
+    return Problem(code=fault.code, pointer="", sentence=f"{fault.sentence[:1].upper()}{fault.sentence[1:]}.")
 
 
 def _findings(source: Source, problems: Sequence[Problem]) -> tuple[Finding, ...]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from perdure.authoring.positions import TOO_DEEP, Event, SourceError, out_of_range, refusal, repeated_key
+from perdure.kernel.problems import quoted
 from perdure.kernel.values import MAX_DEPTH, JsonError, JsonErrorCode, JsonValue, read_json
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^ \t\r\n"{}\[\]:,]++', re.DOTALL)
@@ -83,7 +84,7 @@ def _fix(text: str, offset: int, complaint: str) -> str:
 
 def _no_number(text: str) -> SourceError:
     offset, word = _first_refused(text)
-    return refusal(text, offset, "not_json", f"{word} is not a JSON number: write null, or a string")
+    return refusal(text, offset, "not_json", f"{quoted(word)} is not a JSON number: write null, or a string")
 
 
 def _out_of_range(text: str) -> SourceError:

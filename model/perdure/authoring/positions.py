@@ -23,7 +23,8 @@ class Position(NamedTuple):
 class SourceError(Exception):
     """A text that is refused. `str(error)` is one sentence that says what is wrong and how to put it right.
 
-    `code` is for programs. `position` is None where the fault stands at no one place.
+    `code` is for programs. `position` is None where the fault stands at no one place. `others` are the further faults
+    of the text, as far as it could be read on.
     """
 
     def __init__(self, code: str, sentence: str, position: Position | None) -> None:
@@ -31,6 +32,7 @@ class SourceError(Exception):
         self.code = code
         self.sentence = sentence
         self.position = position
+        self.others: tuple[SourceError, ...] = ()
 
 
 class Event(NamedTuple):

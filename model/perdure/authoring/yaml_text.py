@@ -9,13 +9,19 @@ Source: YAML 1.2.2, 10.2 "JSON Schema"; YAML 1.1, "Language-Independent Types".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import yaml
 
 from perdure.authoring.positions import TOO_DEEP, Event, SourceError, out_of_range, refusal, repeated_key, shown
+from perdure.kernel.problems import quoted
 from perdure.kernel.values import MAX_DEPTH, JsonError, JsonValue, read_json
+
+Refuse = Callable[[SourceError], None]
+
+MAX_FAULTS = 100
+"""So many faults of a text are told at once."""
 
 _PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -76,28 +82,50 @@ _COMPLAINTS = [
 
 
 def read(text: str) -> JsonValue:
-    """Read one YAML document as durable JSON. Raises `SourceError`, with the position of the fault."""
+    """Read one YAML document as durable JSON.
+
+    Raises `SourceError`, with the position of the first fault; the others are those that can be told with it.
+    """
     found = _NOT_PLAIN_TEXT.search(text)
     if found is not None:
         raise _refused_character(text, found.start())
+    faults: list[SourceError] = []
+
+    def refuse(fault: SourceError) -> None:
+        if len(faults) == MAX_FAULTS - 1:
+            raise fault
+        faults.append(fault)
+
+    try:
+        value = _value_of(text, refuse)
+    except SourceError as fault:
+        faults.append(fault)
+    if faults:
+        first, *others = faults
+        first.others = tuple(others)
+        raise first
+    return value
+
+
+def _value_of(text: str, refuse: Refuse) -> JsonValue:
     root: list[JsonValue] = []
     opened: list[list[JsonValue] | dict[str, JsonValue]] = [root]
-    key = ""
-    for event in events(text):
+    key: JsonValue = ""
+    for event in events(text, refuse):
         around = opened[-1]
         if event.kind == "end":
             opened.pop()
         elif event.kind == "key":
-            key = str(event.value)
+            key = event.value
             if key in around:
-                raise refusal(text, event.offset, "duplicate_key", repeated_key(key))
+                refuse(refusal(text, event.offset, "duplicate_key", repeated_key(str(key))))
         else:
             inside: dict[str, JsonValue] | list[JsonValue] = {} if event.kind == "object" else []
             value = event.value if event.kind == "scalar" else inside
-            if isinstance(around, dict):
-                around[key] = value
-            else:
+            if isinstance(around, list):
                 around.append(value)
+            elif isinstance(key, str):  # Else it was refused.
+                around[key] = value
             if event.kind != "scalar":
                 opened.append(inside)
     if not root:
@@ -105,9 +133,18 @@ def read(text: str) -> JsonValue:
     return root[0]
 
 
-def events(text: str) -> Iterator[Event]:
-    """Go through a document from its start; repeated keys are the reader's business, and so are odd characters."""
+def _raise(fault: SourceError) -> None:
+    raise fault
+
+
+def events(text: str, refuse: Refuse = _raise) -> Iterator[Event]:
+    """Go through a document from its start; repeated keys are the reader's business, and so are odd characters.
+
+    If `refuse` returns, what is refused comes as a scalar or a key without a value. Some faults are raised all the
+    same: nothing can be read beyond them.
+    """
     awaits_key: list[bool | None] = []  # One for each open object, and None for an open array.
+    is_merge = False
     for node in _nodes(text):
         offset = _offset(node)
         if isinstance(node, yaml.CollectionEndEvent):
@@ -118,9 +155,13 @@ def events(text: str) -> Iterator[Event]:
         if awaits_key and awaits_key[-1] is not None:
             is_key = awaits_key[-1]
             awaits_key[-1] = not is_key
-        if isinstance(node, yaml.ScalarEvent):
+        value, fault = _read(text, node, is_key=is_key)
+        if fault is not None and not (is_merge and isinstance(node, yaml.AliasEvent)):  # The merge was told.
+            refuse(fault)
+        is_merge = fault is not None and fault.code == "yaml_merge"
+        if isinstance(node, yaml.ScalarEvent | yaml.AliasEvent):
             kind: Literal["key", "scalar"] = "key" if is_key else "scalar"
-            yield Event(kind, offset, _key(text, node) if is_key else _value(text, node), _end(text, node))
+            yield Event(kind, offset, value, _end(text, node))
             continue
         if is_key:
             sentence = "a key is a text, and neither an array nor an object: quote it, if it is meant as text"
@@ -132,8 +173,19 @@ def events(text: str) -> Iterator[Event]:
         yield Event("object" if is_object else "array", offset)
 
 
+def _read(text: str, node: yaml.Event, *, is_key: bool) -> tuple[JsonValue, SourceError | None]:
+    """Return the value of a node that has one, and why the node is refused."""
+    try:
+        _refuse_properties(text, _offset(node))
+        if not isinstance(node, yaml.ScalarEvent):
+            return None, None
+        return _key(text, node) if is_key else _value(text, node), None
+    except SourceError as fault:
+        return None, fault
+
+
 def _nodes(text: str) -> Iterator[yaml.Event]:
-    """Yield what the one document of `text` consists of, without anchors, aliases and tags."""
+    """Yield what the one document of `text` consists of."""
     documents = 0
     for event in _parsed(text):
         offset = _offset(event)
@@ -144,10 +196,7 @@ def _nodes(text: str) -> Iterator[yaml.Event]:
                 raise refusal(text, offset, "yaml_documents", sentence)
             if text.startswith("%", offset):
                 raise refusal(text, offset, "yaml_directive", _NO_DIRECTIVE)
-        elif isinstance(event, yaml.NodeEvent):
-            _refuse_properties(text, offset)
-            yield event
-        elif isinstance(event, yaml.CollectionEndEvent):
+        elif isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
             yield event
 
 
@@ -243,11 +292,10 @@ def _doubt(word: str) -> str | None:
     if not word:
         return 'nothing stands here: write null, or "" for an empty text; a space follows the colon of a key'
     if word in _INSTEAD:
-        return (
-            f"{word} is read differently by different readers: quote the text, or write the constant {_INSTEAD[word]}"
-        )
+        meant = f"quote the text, or write the constant {_INSTEAD[word]}"
+        return f"{quoted(word)} is read differently by different readers: {meant}"
     if word in ("=", "<<"):
-        return f"{word} is read differently by different readers: quote it"
+        return f"{quoted(word)} is read differently by different readers: quote it"
     if _ALMOST_NUMBER.fullmatch(word):
         return f"{shown(word)} looks like a number, but is none in JSON: quote it, or write the number as JSON does"
     if _DATE.fullmatch(word):
