@@ -253,7 +253,7 @@ def test_all_faults_of_yaml_that_can_be_read_over_are_told_at_once() -> None:
         ("yaml_key", (8, 1)),
         ("yaml_tag", (9, 1)),
         ("yaml_tag", (9, 10)),
-        ("yaml_ambiguous", (10, 12)),
+        ("yaml_ambiguous", (10, 15)),
     ]
     assert faults_of(MANY) == expected
     assert faults_of(f"{MANY}{{a: 1}}: 2\nr: on\n") == [*expected, ("yaml_key", (11, 1))]
