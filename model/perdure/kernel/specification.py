@@ -126,7 +126,7 @@ class Jitter(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=
     """A part of the delay that differs from run to run, and is the same each time it is computed."""
 
     seed: Annotated[Seed, about("Decides, with run, node and attempt, how much is added to a delay.")]
-    maximum_ms: Annotated[AtLeastZero, about("Limits what is added to a delay, which is at least 0.")]
+    maximum_ms: Annotated[AtLeastZero, about("Limits what is added to a delay: from 0 to so much.")]
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -138,7 +138,13 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defa
     ] = 3
     classes: Annotated[
         tuple[OutcomeKind, ...],
-        about("Names the outcomes that are tried again: `retryable_failure` always, `permanent_failure` if named."),
+        about(
+            "Names the outcomes that are tried again.",
+            words={
+                "retryable_failure": "It is tried again, named or not.",
+                "permanent_failure": "It is tried again if it is named.",
+            },
+        ),
     ] = ("retryable_failure",)
     backoff: Annotated[Backoff, about("Sets how long the next attempt waits, counted from the failure.")] = Immediate(
         kind="immediate"
