@@ -435,6 +435,47 @@ TO_MEND: list[tuple[str, str]] = [
     ),
     (
         document_of(
+            """
+- # zero
+  # one
+  dependency_policy: # two
+
+    # three
+    any_succeeded # four
+  id: a
+  handler: {name: h, version: 1}
+  outputs:
+  - x # five
+  # six - one
+  - # seven
+    x
+  - # eight
+    z"""
+        ),
+        document_of(
+            """
+- # zero
+  # one
+  # two
+
+    # three
+     # four
+  id: a
+  handler: {name: h, version: 1}
+  outputs:
+  - x # five
+  # six - one
+  # seven
+  - # eight
+    z"""
+        ),
+    ),
+    (
+        document_of("\n- 'dependency_policy' : # one\n    any_succeeded\n  id: a\n  handler: {name: h, version: 1}\n"),
+        document_of("\n- # one\n  id: a\n  handler: {name: h, version: 1}\n"),
+    ),
+    (
+        document_of(
             """ [{dependency_policy: any_succeeded, # one
  id: a, handler: {name: h, version: 1}, outputs: [x # two
  , # three
@@ -510,16 +551,21 @@ workflow_version: 1
 nodes:
   - id: a
     handler: {name: h, version: 1}
+    ? dependency_policy
+    : any_succeeded
     outputs:
       - x
-      - # between the dash and its value
-        x
       - z
       - z
 """
-    mended = fixed(odd, "yaml")
-    assert [finding.problem.pointer for finding in mended.done] == ["/nodes/0/outputs/3"]
+    before_fix = linted(odd, "yaml")
+    mended = fixes.fix(before_fix, lambda source: lint_source("flow", source))
+    assert [finding.problem.pointer for finding in mended.done] == ["/nodes/0/outputs/2"]
     assert text_of(mended.linted) == odd.removesuffix("      - z\n")
+    again = [(finding.problem.code, finding.fate) for finding in fixes.marked_as_left(mended.linted).findings]
+    assert again == [("policy_without_dependencies", "left")]
+    before = [(finding.problem.code, finding.fate) for finding in fixes.marked(before_fix, mended).findings]
+    assert before == [("policy_without_dependencies", "left"), ("duplicate_name", "mended")]
 
 
 def test_a_text_that_cannot_be_read_is_not_touched() -> None:
@@ -556,6 +602,68 @@ def test_fix_writes_the_file_a_link_leads_to_and_diff_is_a_patch_that_gives_the_
     (tmp_path / "patched").write_text(TO_MEND[0][0], "utf-8")
     subprocess.run(["patch", "-s", "patched"], input=shown.stdout, text=True, cwd=tmp_path, check=True)
     assert (tmp_path / "patched").read_bytes() == real.read_bytes()
+
+
+def test_a_diff_tells_the_problems_of_the_file_and_which_of_them_it_mends(tmp_path: Path) -> None:
+    broken = document_of(
+        """
+  - id: a
+    handler: {name: h, version: 1}
+    retry: {max_attempts: 0}
+    outputs: [x, x,
+      x]
+    signals: [s]
+""",
+        version=1,
+        more=f"content_hash: '{NO_HASH}'\n",
+    )
+    (tmp_path / "flow.yaml").write_text(broken, "utf-8")
+    shown = perdure("lint", "flow.yaml", "--diff", cwd=tmp_path)
+    assert shown.returncode == 1
+    heads = [line for line in shown.stderr.splitlines() if not line.startswith(" ")]
+    told = [(*line.split(":")[1:3], line.split()[2], line.endswith("[the patch mends this]")) for line in heads[:-1]]
+    assert told == [
+        ("4", "15", "wrong_content_hash", True),
+        ("8", "5", "member_of_later_version", True),
+        ("8", "27", "out_of_range", False),
+        ("9", "18", "duplicate_name", True),
+        ("10", "7", "duplicate_name", True),
+        ("11", "5", "member_of_later_version", True),
+    ]
+    assert heads[-1] == "flow.yaml: 6 errors; the patch mends 5 of 6 problems"
+    (tmp_path / "none.yaml").write_text("{}", "utf-8")
+    none = perdure("lint", "none.yaml", "--diff", cwd=tmp_path)
+    assert none.stderr.endswith("none.yaml: 4 errors; the patch mends none of 4 problems\n")
+
+
+@pytest.mark.parametrize("name", ["flow.json", "with space.json", 'quo"ted\\.json', "./x/../flow.json"])
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_a_diff_names_its_file_as_patch_takes_it(name: str, is_absolute: bool, tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    path = tmp_path / name
+    path.write_text(json.dumps(workflow({"id": "a", "outputs": ["x", "x"]})), "utf-8")
+    shown = perdure("lint", str(path) if is_absolute else name, "--diff", cwd=tmp_path)
+    subprocess.run(["patch", "-s", "-p1"], input=shown.stdout, text=True, cwd=tmp_path, check=True)
+    assert perdure("lint", name, cwd=tmp_path).returncode == 0
+    elsewhere = perdure("lint", str(path), "--diff", cwd=tmp_path / "x")
+    assert elsewhere.stdout == ""
+    path.write_text(json.dumps(workflow({"id": "a", "outputs": ["x", "x"]})), "utf-8")
+    elsewhere = perdure("lint", str(path), "--diff", cwd=tmp_path / "x")
+    assert elsewhere.stdout.partition(str(tmp_path)[1:])[0] in {"--- a/", '--- "a/'}
+
+
+def test_what_looks_like_a_catalogue_of_handlers_is_told_so() -> None:
+    told = text.report([linted({"handlers": []}, name="handlers.json")])
+    assert told.endswith(
+        "handlers.json: 5 errors; this looks like a catalogue of handlers, which is given with --handlers\n"
+    )
+    assert "looks like" not in text.report([linted({"handlers": [], "nodes": []}), linted("[]"), linted("{}")])
+
+
+def test_a_place_that_a_sentence_names_is_told_with_its_line() -> None:
+    edges = [{"from": "a", "to": "a", "mode": "exclusive"}] * 2
+    told = text.report([linted(workflow({"id": "a"}, edges=edges, initial_nodes=["a"]))])
+    assert "This edge and `/edges/0` (line 15) are exclusive" in told
 
 
 def test_a_file_that_changes_or_vanishes_meanwhile_is_left_alone(tmp_path: Path) -> None:
@@ -745,15 +853,26 @@ def test_a_catalogue_of_handlers_is_linted_too_and_looked_up_in(tmp_path: Path) 
     bad = perdure("lint", "flow.json", "--handlers", "bad.yaml", cwd=tmp_path)
     assert bad.returncode == 1
     assert bad.stdout.startswith("bad.yaml:1:31: error out_of_range (SPC-005) ")
-    assert "flow.json: valid" in bad.stdout
+    assert "flow.json: not checked against the handlers, since bad.yaml is wrong\n" in bad.stdout
+    assert "valid" not in bad.stdout
+    unchecked = json.loads(perdure("lint", "flow.json", "--handlers", "bad.yaml", "--json", cwd=tmp_path).stdout)
+    assert [(one["valid"], one["initial_nodes"]) for one in unchecked["files"]] == [(False, []), (False, [])]
+    drawn = perdure("lint", "flow.json", "--handlers", "bad.yaml", "--picture", "mermaid", cwd=tmp_path)
+    assert (drawn.returncode, drawn.stdout) == (1, "")
     assert lint_handlers(Text("x", "yaml", b"*", ()))[1] is None
 
 
 def test_warnings_count_if_that_is_asked_for(tmp_path: Path) -> None:
     odd = json.dumps(workflow({"id": "a", "dependency_policy": "any_succeeded"}))
     (tmp_path / "odd.json").write_text(odd, "utf-8")
-    assert perdure("lint", "odd.json", cwd=tmp_path).returncode == 0
-    assert perdure("lint", "odd.json", "--strict", cwd=tmp_path).returncode == 1
+    lenient = perdure("lint", "odd.json", cwd=tmp_path)
+    assert lenient.returncode == 0
+    assert "odd.json: valid, 1 warning\n" in lenient.stdout
+    strict = perdure("lint", "odd.json", "--strict", cwd=tmp_path)
+    assert strict.returncode == 1
+    assert "odd.json: valid, 1 warning, which counts because of --strict\n" in strict.stdout
+    (tmp_path / "odd.json").write_text(odd.replace('"id"', '"x": 1, "id"'), "utf-8")
+    assert "--strict" not in perdure("lint", "odd.json", "--strict", cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize(

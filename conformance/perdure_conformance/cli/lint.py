@@ -20,7 +20,7 @@ from perdure_conformance import data
 from perdure_conformance.cli.common import even_if_nobody_reads, print_json, wrong_usage
 from perdure_conformance.lint import document, drawing, fixes, github, mermaid, patch, sarif, svg, text
 from perdure_conformance.lint.files import STDIN, FileRefused, Text, read, replace
-from perdure_conformance.lint.findings import Linted, lint, lint_handlers, lint_source
+from perdure_conformance.lint.findings import Linted, lint, lint_handlers, lint_source, without_handlers
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, USAGE
 
@@ -91,14 +91,16 @@ def lint_command(  # noqa: PLR0913, PLR0917 - the options of a command
         if fix or diff:
             found, changed = _fix(file, found, partial(lint_source, file.name, handlers=known), refused, dry=diff)
             would_change = would_change or (changed and diff)
+        if handlers is not None and known is None:
+            found = without_handlers(found, handlers)
         linted.append(found)
     code = USAGE if refused else NOT_CONFORMANT if would_change or _is_bad(linted, strict=strict) else CONFORMANT
     if canonical or picture:
-        _print_one(linted, code, picture=picture, output=output)
+        _print_one(linted, code, picture=picture, output=output, strict=strict)
     elif diff:
-        sys.stderr.write(text.report(linted))
+        sys.stderr.write(text.report(linted, strict=strict, is_patch=True))
     else:
-        _report(linted, "json" if as_json else format_, code)
+        _report(linted, "json" if as_json else format_, code, strict=strict)
     for sentence in refused:
         sys.stderr.write(f"perdure: {inert(sentence)}\n")
     sys.exit(code)
@@ -145,14 +147,14 @@ _SUFFIXES: Final = (".json", ".yaml", ".yml")
 def _fix(
     file: Text, linted: Linted, lint_again: Callable[[Source], Linted], refused: list[str], *, dry: bool
 ) -> tuple[Linted, bool]:
-    """Mend a file, or print what would change; return what is left to say, and whether anything is another."""
+    """Mend a file, or print what would change; return what there is to say, and whether anything is another."""
     fixed = fixes.fix(linted, lint_again)
     if not fixed.done or linted.source is None or fixed.linted.source is None:
-        return linted, False
+        return fixes.marked_as_left(linted), False
     before, after = linted.source.text, fixed.linted.source.text
     if dry:
         _print_diff(patch.unified(file.name, before, after))
-        return fixed.linted, True
+        return fixes.marked(linted, fixed), True
     if file.name == STDIN:
         refused.append("Standard input cannot be changed: print what would change with --fix --diff.")
         return linted, False
@@ -167,7 +169,7 @@ def _fix(
         sys.stderr.write(f"{where}: {told}\n")
     if len(fixed.done) > _FIXES_TOLD:
         sys.stderr.write(f"{text.one_line(file.name)}: … and {len(fixed.done) - _FIXES_TOLD:,} more were fixed\n")
-    return fixed.linted, True
+    return fixes.marked_as_left(fixed.linted), True
 
 
 def _print_diff(difference: str) -> None:
@@ -180,7 +182,7 @@ def _is_bad(linted: Sequence[Linted], *, strict: bool) -> bool:
     return any(not one.valid or (strict and one.count("warning")) for one in linted)
 
 
-def _report(linted: Sequence[Linted], kind: Format, code: int) -> None:
+def _report(linted: Sequence[Linted], kind: Format, code: int, *, strict: bool) -> None:
     match kind:
         case "json":
             print_json(document.build(linted))
@@ -190,17 +192,17 @@ def _report(linted: Sequence[Linted], kind: Format, code: int) -> None:
             _write(github.report(linted).encode("utf-8", "backslashreplace"))
         case "text":
             with even_if_nobody_reads():
-                sys.stdout.write(text.report(linted, colours=_has_colours()))
+                sys.stdout.write(text.report(linted, colours=_has_colours(), strict=strict))
 
 
 def _has_colours() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _print_one(linted: Sequence[Linted], code: int, *, picture: str | None, output: Path | None) -> None:
+def _print_one(linted: Sequence[Linted], code: int, *, picture: str | None, output: Path | None, strict: bool) -> None:
     """Print the canonical form or the picture of the one document, or why not."""
     if code != CONFORMANT:
-        sys.stderr.write(text.report(linted))
+        sys.stderr.write(text.report(linted, strict=strict))
         return
     one = linted[-1]
     assert one.source is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
 from perdure.authoring.positions import Position, SourceError
@@ -14,11 +14,16 @@ from perdure.kernel.problems import Problem, Problems
 from perdure.kernel.specification import Specification
 from perdure.kernel.validation.handlers import Handlers, read_handlers
 from perdure.kernel.validation.validator import validate
-from perdure.kernel.values import Digest
+from perdure.kernel.values import Digest, JsonValue
 from perdure_conformance.lint.files import Text
 from perdure_conformance.requirements import requirement_of_code
 
 Role = Literal["specification", "handlers"]
+
+Fate = Literal["mended", "left"]
+"""What becomes of a finding that has a correction, or goes with another that has one."""
+
+_LIKE_HANDLERS: Final = "this looks like a catalogue of handlers, which is given with --handlers"
 
 _SHOWN_BEFORE, _SHOWN_AFTER = 60, 60
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -39,6 +44,10 @@ class Finding:
     requirement: str
     position: Position
     excerpt: Excerpt
+    other: Position | None = None
+    """Where the other place is that the sentence names."""
+    fate: Fate | None = None
+    """Whether a fix mends it, where one was asked for and could."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,8 @@ class Linted:
     specification: Specification | None = None
     content_hash: Digest | None = None
     initial_nodes: tuple[NodeId, ...] = ()
+    hint: str = ""
+    """What may be meant instead, as the end of a sentence; mostly empty."""
 
     def count(self, severity: Literal["error", "warning"]) -> int:
         """Return how many of the findings are errors, or warnings."""
@@ -85,7 +96,18 @@ def lint_source(file: str, source: Source, handlers: Handlers | None = None) -> 
         specification=validation.specification,
         content_hash=validation.content_hash,
         initial_nodes=validation.initial_nodes,
+        hint=_LIKE_HANDLERS if _is_like_handlers(source.value) else "",
     )
+
+
+def without_handlers(linted: Linted, catalogue: str) -> Linted:
+    """Return what is known of a specification whose handlers could not be looked up: not that it is valid."""
+    hint = f"not checked against the handlers, since {catalogue} is wrong"
+    return replace(linted, valid=False, initial_nodes=(), hint=hint)
+
+
+def _is_like_handlers(value: JsonValue) -> bool:
+    return isinstance(value, Mapping) and "handlers" in value and "nodes" not in value
 
 
 def lint_handlers(text: Text) -> tuple[Linted, Handlers | None]:
@@ -119,10 +141,11 @@ def _problem(fault: SourceError) -> Problem:
 def _findings(source: Source, problems: Sequence[Problem]) -> tuple[Finding, ...]:
     keys = source.locate_keys(problem.pointer for problem in problems if problem.at_key)
     values = source.locate(problem.pointer for problem in problems if not problem.at_key)
+    others = source.locate(problem.other for problem in problems if problem.other is not None)
     placed = [(keys if problem.at_key else values)[problem.pointer] for problem in problems]
     shown = excerpts(source.text, placed)
     found = [
-        Finding(problem, _requirement(problem.code), position, shown[position])
+        Finding(problem, _requirement(problem.code), position, shown[position], others.get(problem.other or ""))
         for problem, position in zip(problems, placed, strict=True)
     ]
     return tuple(sorted(found, key=lambda finding: (finding.position, finding.problem.code, finding.problem.pointer)))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from perdure.authoring.positions import SourceError, Span
@@ -22,6 +23,8 @@ _LAST: Final = frozenset({"wrong_content_hash"})
 """Mended when nothing else is left to mend: every other change makes the hash another."""
 
 _MAX_ROUNDS: Final = 100
+_BEFORE_DASH: Final = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*+)*+-")
+_BEFORE_COLON: Final = re.compile(r"[^:#'\"\r\n]*+:|'[^']*+'[ \t]*+:|\"[^\"]*+\"[ \t]*+:")
 _COMMENT_OR_COMMA: Final = re.compile(r"#[^\r\n]*|,")
 
 
@@ -55,6 +58,33 @@ def fix(linted: Linted, lint_again: Callable[[Source], Linted]) -> Fixed:
         fixed.done += sorted(done, key=lambda finding: finding.position)
         fixed.linted = lint_again(changed)
     return fixed
+
+
+def marked(linted: Linted, fixed: Fixed) -> Linted:
+    """Return what was found in a file, each finding with what a fix makes of it."""
+    done = {id(finding) for finding in fixed.done}
+    left = Counter(_identity(finding) for finding in fixed.linted.findings)
+    marked = []
+    for finding in linted.findings:
+        is_left = id(finding) not in done and left[_identity(finding)] > 0
+        left[_identity(finding)] -= is_left
+        marked.append(_with_fate(finding) if is_left else replace(finding, fate="mended"))
+    return replace(linted, findings=tuple(marked))
+
+
+def marked_as_left(linted: Linted) -> Linted:
+    """Return what is left after a fix, each finding that could not be mended marked so."""
+    return replace(linted, findings=tuple(_with_fate(finding) for finding in linted.findings))
+
+
+def _with_fate(finding: Finding) -> Finding:
+    return finding if finding.problem.correction is None else replace(finding, fate="left")
+
+
+def _identity(finding: Finding) -> tuple[str, str, str]:
+    """Return what a finding keeps when others are mended: elements of arrays may move up, and a hash is another."""
+    problem = finding.problem
+    return problem.code, _parent(problem.pointer), "" if problem.code in _LAST else problem.sentence
 
 
 def told(finding: Finding) -> str:
@@ -173,11 +203,9 @@ def _corrected(value: JsonValue, names: Sequence[str], correction: Correction) -
 def _edit(source: Source, correction: Correction, span: Span, around: Span) -> list[_Edit] | None:
     if not correction.remove:
         return [_Edit(span.start, span.end, json.dumps(correction.value))]
-    if "#" in source.text[span.key : span.start]:
-        return None  # A comment stands between the key and the value.
     if source.text[around.start] in "[{":
         return _without_in_brackets(source.text, span)
-    return _without_in_block(source.text, span)
+    return _without_in_block(source.text, span, around)
 
 
 def _without_in_brackets(text: str, span: Span) -> list[_Edit]:
@@ -193,13 +221,12 @@ def _without_in_brackets(text: str, span: Span) -> list[_Edit]:
     return [value] if comma is None else [value, _Edit(comma.start(), comma.end(), "")]
 
 
-def _without_in_block(text: str, span: Span) -> list[_Edit] | None:
-    """Take the lines of a value away, with its key or dash; a comment behind it moves to a line of its own."""
-    start = span.key
-    if span.key == span.start:
-        start = _skipped_back(text, start, " \t\r\n") - 1
-        if start < 0 or text[start] != "-":
-            return None
+def _without_in_block(text: str, span: Span, around: Span) -> list[_Edit] | None:
+    """Take the lines of a value away, with its key or dash; comments stay, on lines of their own where they must."""
+    start, after_start = _start_in_block(text, span, around)
+    if "#" in text[after_start : span.start]:  # Between key or dash and value: the comments stay where they are.
+        first, last = _with_its_line(text, span.start, span.end)
+        return [_Edit(start, _skipped(text, after_start, " \t"), ""), _Edit(first, last, "")]
     indented = _skipped_back(text, start, " ")
     if indented > 0 and text[indented - 1] not in "\r\n":
         is_followed = span.after is not None and "#" not in text[span.end : span.after]
@@ -208,6 +235,16 @@ def _without_in_block(text: str, span: Span) -> list[_Edit] | None:
     if last == span.end and first == start:  # A comment follows.
         return [_Edit(start, _skipped(text, span.end, " \t"), "")]
     return [_Edit(first, last, "")]
+
+
+def _start_in_block(text: str, span: Span, around: Span) -> tuple[int, int]:
+    """Return where the key of a value starts, and where its colon ends; of an element of an array, its dash."""
+    if span.key == span.start:
+        dash = _BEFORE_DASH.match(text, around.start if span.before is None else span.before)
+        assert dash is not None, "an element of a block begins with a dash"
+        return dash.end() - 1, dash.end()
+    colon = _BEFORE_COLON.match(text, span.key)
+    return span.key, span.start if colon is None else colon.end()
 
 
 def _with_its_line(text: str, start: int, end: int) -> tuple[int, int]:
