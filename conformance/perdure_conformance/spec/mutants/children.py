@@ -101,7 +101,7 @@ class TakesAChildThatRunsItself(Overlooks):
     """Looks for definitions that run each other, and takes one that runs itself."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "child_recursion" and seen.sentence.count("→") == 1
+        return seen.code == "child_recursion" and _runs_itself(seen)
 
 
 @mutant("CHD-002")
@@ -109,7 +109,12 @@ class MissesIndirectRecursion(Overlooks):
     """Looks whether a definition runs itself, and not whether it does so through others."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "child_recursion" and seen.sentence.count("→") > 1
+        return seen.code == "child_recursion" and not _runs_itself(seen)
+
+
+def _runs_itself(seen: Seen) -> bool:
+    """Tell whether a definition runs itself, and not through others."""
+    return bool(seen.value == seen.path[1])
 
 
 @mutant("CHD-002")
@@ -239,7 +244,7 @@ class PropagatesByDefault(Overlooks):
     """Takes a child without a policy for one that propagates."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "missing_member" and seen.sentence.startswith("Add `policy`")
+        return _lacks_a_policy(seen)
 
 
 @mutant("CHD-005")
@@ -247,7 +252,17 @@ class PropagatesInDefinitions(Overlooks):
     """Asks for the policies of the document's own children, and not in definitions."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "missing_member" and seen.sentence.startswith("Add `policy`") and seen.is_in_definition
+        return _lacks_a_policy(seen) and seen.is_in_definition
+
+
+def _lacks_a_policy(seen: Seen) -> bool:
+    """Tell whether a child is there with its workflow, and without a policy."""
+    return (
+        seen.code == "missing_member"
+        and seen.key == "child"
+        and "policy" not in seen.value
+        and "workflow" in seen.value
+    )
 
 
 @mutant(

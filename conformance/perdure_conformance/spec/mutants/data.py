@@ -194,7 +194,8 @@ class TakesAnyVersionOfAHandler(Overlooks):
     """Looks handlers up by name, whatever version they have."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "unknown_handler" and "is not registered in version" in seen.sentence
+        names = {name for name, _ in seen.look.handlers or ()}
+        return seen.code == "unknown_handler" and seen.value["name"] in names
 
 
 @mutant("SPC-026")

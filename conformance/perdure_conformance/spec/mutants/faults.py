@@ -79,11 +79,6 @@ class Seen:
         return self.problem.code
 
     @property
-    def sentence(self) -> str:
-        """Its sentence."""
-        return self.problem.sentence
-
-    @property
     def path(self) -> list[str]:
         """The steps of its pointer."""
         return [step.replace("~1", "/").replace("~0", "~") for step in self.problem.pointer.split("/")[1:]]

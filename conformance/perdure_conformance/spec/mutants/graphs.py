@@ -75,7 +75,7 @@ class MissesSelfLoops(Overlooks):
     """Looks for cycles of two nodes and more."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "dependency_cycle" and "waits for itself" in seen.sentence
+        return seen.code == "dependency_cycle" and _waits_for_itself(seen)
 
 
 @mutant("SPC-017", report="tinyhumansai/opencompany#540")
@@ -83,7 +83,10 @@ class MissesLongCycles(Overlooks):
     """Looks whether two nodes wait for each other, and not for cycles of more."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "dependency_cycle" and seen.sentence.count("→") > 2
+        if seen.code != "dependency_cycle" or _waits_for_itself(seen):
+            return False
+        awaited = next(node for node in seen.workflow["nodes"] if node["id"] == seen.value)
+        return seen.above(2)["id"] not in awaited["dependencies"]
 
 
 @mutant("SPC-017", overlaps=("SPC-030", "EDG-006"), report="tinyhumansai/opencompany#540")
@@ -91,7 +94,12 @@ class FindsSelfLoopsOnly(Overlooks):
     """Looks whether a node waits for itself, and not for cycles of more."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "dependency_cycle" and "→" in seen.sentence
+        return seen.code == "dependency_cycle" and not _waits_for_itself(seen)
+
+
+def _waits_for_itself(seen: Seen) -> bool:
+    """Tell whether the cycle is a node and its own dependency."""
+    return bool(seen.value == seen.above(2)["id"])
 
 
 @mutant("SPC-017", overlaps=("SPC-030",))

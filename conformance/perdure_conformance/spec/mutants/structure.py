@@ -27,6 +27,18 @@ _WORDS: Final = (
     "exponential",
 )
 
+_INTEGERS: Final = frozenset(
+    {
+        *("schema_version", "workflow_version", "version", "max_activations", "max_attempts", "max_transitions"),
+        *("max_elapsed_ms", "attempt_deadline_ms", "delay_ms", "initial_ms", "multiplier", "maximum_ms"),
+        "byte_length",
+    }
+)
+"""Members that are integers."""
+
+_ARRAYS_OF_NAMES: Final = frozenset({"dependencies", "initial_nodes", "inputs", "signals", "classes"})
+"""Members that are arrays of names wherever they stand; `outputs` is one of nodes alone."""
+
 # Members and types
 
 
@@ -51,7 +63,10 @@ class FillsInVersions(Overlooks):
     """Takes version 1 where none is said."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "missing_member" and re.match("Add `(workflow_)?version`", seen.sentence) is not None
+        if seen.code != "missing_member":
+            return False
+        of_workflow = not seen.path and seen.value.keys() >= {"schema_version", "workflow_id", "nodes"}
+        return of_workflow or (seen.key == "handler" and seen.value.keys() == {"name"})
 
 
 @mutant("SPC-003")
@@ -91,11 +106,12 @@ class TakesOneForAList(Overlooks):
     """Takes a single name where an array of names is expected."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "wrong_type" and isinstance(seen.value, str) and "an array here" in seen.sentence
+        of_names = seen.key in _ARRAYS_OF_NAMES or (seen.key == "outputs" and seen.path[-3:-2] == ["nodes"])
+        return seen.code == "wrong_type" and isinstance(seen.value, str) and of_names
 
 
 def _is_no_integer(seen: Seen) -> bool:
-    return seen.code == "wrong_type" and "an integer here" in seen.sentence
+    return seen.code == "wrong_type" and seen.key in _INTEGERS
 
 
 # Words
@@ -470,7 +486,7 @@ class TakesHandlerAndChild(Overlooks):
     """Takes a node with both `handler` and `child`, and runs the handler."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "handler_or_child" and "it has both" in seen.sentence
+        return _is_of_a_node(seen) and seen.value.keys() >= {"handler", "child"}
 
 
 @mutant("SPC-014")
@@ -478,7 +494,12 @@ class TakesNeitherHandlerNorChild(Overlooks):
     """Takes a node with neither `handler` nor `child` for one that does nothing."""
 
     def overlooks(self, seen: Seen) -> bool:
-        return seen.code == "handler_or_child" and "it has neither" in seen.sentence
+        return _is_of_a_node(seen) and seen.value.keys().isdisjoint({"handler", "child"})
+
+
+def _is_of_a_node(seen: Seen) -> bool:
+    """Tell whether a node has not one of `handler` and `child`, rather than a member that does not belong there."""
+    return seen.code == "handler_or_child" and seen.array == "nodes"
 
 
 @mutant("SPC-014")
