@@ -755,6 +755,83 @@ def test_boxes_of_a_picture_never_overlap() -> None:
             assert apart
 
 
+LOOP = """\
+schema_version: 5
+workflow_id: correction
+workflow_version: 1
+initial_nodes: [plan]
+nodes:
+  - {id: plan, handler: {name: plan, version: 1}}
+  - {id: draft, handler: {name: draft, version: 1}}
+  - {id: illustrate-with-a-long-name, handler: {name: illustrate, version: 1}}
+  - {id: review, handler: {name: review, version: 1}, dependencies: [draft], dependency_policy: all_completed}
+  - {id: correct, handler: {name: correct, version: 1}}
+  - {id: alarm, handler: {name: alarm, version: 1}}
+  - {id: publish, handler: {name: publish, version: 1}, dependencies: [plan]}
+  - {id: tell, handler: {name: tell, version: 1}, dependencies: [publish]}
+edges:
+  - {from: plan, to: draft}
+  - {from: plan, to: illustrate-with-a-long-name}
+  - {from: draft, to: draft, when: {outcome: retryable_failure}, mode: exclusive}
+  - {from: draft, to: alarm, when: {outcome: permanent_failure}, mode: exclusive}
+  - {from: review, to: correct, when: {outcome: blocked}}
+  - {from: review, to: publish}
+  - {from: correct, to: draft}
+  - {from: correct, to: plan, when: {outcome: blocked}}
+  - {from: alarm, to: review}
+  - {from: tell, to: plan}
+"""
+
+
+def ways(path: str) -> list[tuple[float, float]]:
+    """Return points along a path, close to each other."""
+    found: list[tuple[float, float]] = []
+    for kind, numbers in re.findall(r"([MLQC])([^MLQC]*)", path):
+        given = [float(number) for number in numbers.split()]
+        ends = [*found[-1:], *zip(given[::2], given[1::2], strict=True)]
+        if kind == "M":
+            found += ends
+            continue
+        for step in range(1, 51):
+            points = ends
+            while len(points) > 1:  # de Casteljau
+                points = [
+                    tuple(a + (b - a) * step / 50 for a, b in zip(one, other, strict=True))  # type: ignore[misc]
+                    for one, other in pairwise(points)
+                ]
+            found += points
+    return found
+
+
+def test_no_arrow_of_a_picture_is_hidden_by_a_box() -> None:
+    looping = lint(Text("flow", "yaml", LOOP.encode(), ()), None).specification
+    assert looping is not None
+    for specification in (looping, specification_of(hostile_workflow())):
+        root = ET.fromstring(svg.picture(drawing.panels(specification)[:1], "id"))  # noqa: S314
+        space = "{http://www.w3.org/2000/svg}"
+        boxes = [
+            tuple(float(box.get(name, "0")) for name in ("x", "y", "width", "height"))
+            for box in root.iter(f"{space}rect")
+            if box.get("class", "").startswith("box")
+        ]
+        arrows = [path.get("d", "") for path in root.iter(f"{space}path") if "arrow" in path.get("class", "")]
+        assert len(arrows) > 10
+        for x, y in (point for arrow in arrows for point in ways(arrow)):
+            assert not any(
+                left + 1 < x < left + width - 1 and top + 1 < y < top + height - 1 for left, top, width, height in boxes
+            )
+
+
+def test_each_label_of_a_picture_stands_on_paper_of_its_own() -> None:
+    drawn = svg.picture(drawing.panels(specification_of(hostile_workflow())), "id")
+    root = ET.fromstring(drawn)  # noqa: S314
+    space = "{http://www.w3.org/2000/svg}"
+    sheets = [sheet for sheet in root.iter(f"{space}rect") if sheet.get("class") == "paper"]
+    labels = [label for label in root.iter(f"{space}text") if label.get("class") == "label"]
+    assert len(sheets) == len(labels) + 1
+    assert "paint-order" not in drawn
+
+
 def test_mermaid_has_no_mark_in_its_labels() -> None:
     drawn = mermaid.flowchart(drawing.panels(specification_of(hostile_workflow())))
     assert drawn.startswith("flowchart TD\n")

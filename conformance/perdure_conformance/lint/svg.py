@@ -18,17 +18,17 @@ _CHARACTER: Final = 7.3
 """The width of a character of 12 px in a typeface of fixed width, at the widest."""
 _LINE: Final = 16.0
 _MARGIN: Final = 24.0
+_BEND: Final = 8.0
 _PORT: Final = {"dependency": -8.0, "parallel": 0.0, "exclusive": 8.0}
 
 _STYLE: Final = """\
 text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328;text-anchor:middle}
 .paper{fill:#ffffff}.left{text-anchor:start}.bold{font-weight:bold}text.soft{fill:#59636e}
-.label{paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}
 .box{fill:#f6f8fa;stroke:#59636e}.inner{fill:none;stroke:#59636e}.initial{stroke:#0969da;stroke-width:2.5px}
 .arrow{fill:none;stroke:#1f2328;stroke-width:1.3px}.dependency{stroke:#59636e;stroke-dasharray:5 4}
 .exclusive{stroke:#0969da}.head{fill:#1f2328}.tail{fill:#ffffff;stroke:#0969da}
 @media (prefers-color-scheme:dark){
-text{fill:#e6edf3}.paper{fill:#0d1117}text.soft{fill:#9198a1}.label{stroke:#0d1117}
+text{fill:#e6edf3}.paper{fill:#0d1117}text.soft{fill:#9198a1}
 .box{fill:#161b22;stroke:#9198a1}.inner{stroke:#9198a1}.initial{stroke:#58a6ff}
 .arrow{stroke:#e6edf3}.dependency{stroke:#9198a1}.exclusive{stroke:#58a6ff}
 .head{fill:#e6edf3}.tail{fill:#0d1117;stroke:#58a6ff}
@@ -100,18 +100,22 @@ def _described(panels: Sequence[Panel]) -> str:
 
 
 def _size(box: Box) -> Size:
-    return Size(max(cell_len(line) for line in box.lines) * _CHARACTER + 28, len(box.lines) * _LINE + 14)
+    return Size(max(map(_width, box.lines)) + 28, len(box.lines) * _LINE + 14)
+
+
+def _width(text: str) -> float:
+    return cell_len(text) * _CHARACTER
 
 
 def _placed(panel: Panel) -> Layout:
     arrows = [(arrow.source, arrow.target) for arrow in panel.arrows]
-    found = layout([_size(box) for box in panel.boxes], arrows, panel.union, panel.initial)
+    widths = [max(map(_width, arrow.labels), default=0.0) for arrow in panel.arrows]
+    found = layout([_size(box) for box in panel.boxes], arrows, panel.union, panel.initial, widths)
     labels = (
-        _label_place(arrow, route).x + max(map(cell_len, arrow.labels)) * _CHARACTER / 2
-        for arrow, route in zip(panel.arrows, found.routes, strict=True)
-        if arrow.labels
+        max(place.x for place in route.labels) + width / 2 + _PORT["exclusive"]
+        for route, width in zip(found.routes, widths, strict=True)
     )
-    words = max(cell_len(line) * _CHARACTER for line in (panel.title, *LEGEND))
+    words = max(map(_width, (panel.title, *LEGEND)))
     found.width = max([found.width, words, *labels])
     return found
 
@@ -128,8 +132,7 @@ def _panel(panel: Panel, placed: Layout, top: float, identity: str) -> Iterator[
         yield from _box(box, centre)
     taken: set[tuple[int, int]] = set()
     for arrow, route in routes:
-        if arrow.labels:
-            yield from _labels(arrow, _label_place(arrow, route), taken)
+        yield from _labels(arrow, route, taken)
     yield "</g>"
 
 
@@ -153,9 +156,8 @@ def _frame(kind: str, x: float, y: float, size: Size) -> str:
 
 
 def _way(route: Route, port: float) -> str:
-    if route.goes_around:
-        out, corner, last, back = route.points
-        return f"M{_at(out)}C{_at(corner)} {_at(last)} {_at(back)}"
+    if not route.is_curved:
+        return _around(route.points)
     first, *others = [Point(point.x + port, point.y) for point in route.points]
     way = f"M{_at(first)}"
     before = first
@@ -166,24 +168,41 @@ def _way(route: Route, port: float) -> str:
     return way
 
 
-def _label_place(arrow: Arrow, route: Route) -> Point:
-    """Return where the labels of an arrow stand: half way to the first row, or where it turns around."""
-    if route.goes_around:
-        out, corner, last, back = route.points
-        return Point((out.x + 3 * corner.x + 3 * last.x + back.x) / 8, (out.y + 3 * corner.y + 3 * last.y + back.y) / 8)
-    first, second = route.points[:2]
-    return Point((first.x + second.x) / 2 + _PORT[arrow.kind], (first.y + second.y) / 2)
+def _around(points: Sequence[Point]) -> str:
+    """Return a way along straight lines, with round corners."""
+    first, *corners, last = points
+    way, before = f"M{_at(first)}", first
+    for corner, after in zip(corners, [*corners[1:], last], strict=True):
+        way += f"L{_at(_towards(corner, before))}Q{_at(corner)} {_at(_towards(corner, after))}"
+        before = corner
+    return f"{way}L{_at(last)}"
 
 
-def _labels(arrow: Arrow, place: Point, taken: set[tuple[int, int]]) -> Iterator[str]:
-    """Yield the labels of an arrow, moved down where others stand already."""
+def _towards(corner: Point, other: Point) -> Point:
+    """Return where the bend of a corner begins."""
+    x, y = other.x - corner.x, other.y - corner.y
+    part = min(0.5, _BEND / max(abs(x), abs(y), _BEND))
+    return Point(corner.x + x * part, corner.y + y * part)
+
+
+def _labels(arrow: Arrow, route: Route, taken: set[tuple[int, int]]) -> Iterator[str]:
+    """Yield the labels of an arrow, each on paper of its own, where no others stand already if there is room."""
+    port = _PORT[arrow.kind] if route.is_curved else 0.0
     for number, label in enumerate(arrow.labels):
-        half = cell_len(label) * _CHARACTER / 2
-        columns = range(int((place.x - half) // 12), int((place.x + half) // 12) + 1)
-        row = int((place.y + number * _LINE) // _LINE)
-        row = next((free for free in range(row, row + 4) if all((free, x) not in taken for x in columns)), row)
-        taken.update((row, x) for x in columns)
-        yield _text("label", place.x, row * _LINE + 12, label)
+        half = _width(label) / 2
+        places = [(place.x + port, round(place.y / _LINE - 0.5) + number) for place in route.labels]
+        places += [(x, row + away) for x, row in places[:2] for away in (1, -1)]
+        middle, row = next((place for place in places if taken.isdisjoint(_cells(*place, half))), places[0])
+        taken.update(_cells(middle, row, half))
+        yield (
+            f'<rect class="paper" x="{_number(middle - half - 2)}" y="{_number(row * _LINE)}" '
+            f'width="{_number(2 * half + 4)}" height="{_number(_LINE)}"/>'
+        )
+        yield _text("label", middle, row * _LINE + 12, label)
+
+
+def _cells(middle: float, row: int, half: float) -> list[tuple[int, int]]:
+    return [(row, column) for column in range(int((middle - half) // 12), int((middle + half) // 12) + 1)]
 
 
 def _text(kind: str, x: float, y: float, text: str) -> str:
