@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
-from typing import Final, NoReturn
+from typing import IO, Final, NoReturn, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -19,6 +21,7 @@ from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import USAGE
 
 _PIPED_WIDTH: Final = 160
+_SPACES_AT_END: Final = re.compile(r" +(?=\n)")
 
 
 class _Console(Console):
@@ -27,11 +30,23 @@ class _Console(Console):
         raise  # noqa: PLE0704 - rich calls this while it handles the error
 
 
+class _Trimmed(io.TextIOBase):
+    """Standard output, without the spaces that end the lines of tables. Whole lines are written at a time."""
+
+    def write(self, text: str, /) -> int:
+        sys.stdout.write(_SPACES_AT_END.sub("", text))
+        return len(text)
+
+    def flush(self) -> None:
+        sys.stdout.flush()
+
+
 def console() -> Console:
-    """Return the console for results: standard output, plain when it is piped."""
-    piped = not sys.stdout.isatty()
-    width = None if not piped or "COLUMNS" in os.environ else _PIPED_WIDTH
-    return _Console(highlight=False, width=width)
+    """Return the console for results: standard output, plain and without spaces at the ends when it is piped."""
+    if sys.stdout.isatty():
+        return _Console(highlight=False)
+    width = None if "COLUMNS" in os.environ else _PIPED_WIDTH
+    return _Console(highlight=False, width=width, file=cast("IO[str]", _Trimmed()))
 
 
 def progress_bar() -> Progress:

@@ -11,11 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from perdure.kernel.values import JsonValue
-from perdure_conformance.reports.failure import in_words
+from perdure_conformance.reports.failure import in_words, last_words, rerun_line
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.report import Report
 from perdure_conformance.requirements import requirements
-from perdure_conformance.suite import Judgement
+from perdure_conformance.suite import Finding, Judgement
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Verdict
 
 _STYLES: Final[Mapping[Verdict, str]] = {
@@ -47,11 +47,26 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
         )
     if judgement.description is not None:
         console.print(table)
+    told: dict[str, str] = {}
     for failure, finding in judgement.findings.items():
         console.print()
-        console.print(f"[bold red]✗[/] {escape(in_words(finding, folders[failure]))}", soft_wrap=True, highlight=False)
+        words = escape(_told_once(finding, folders[failure], told))
+        console.print(f"[bold red]✗[/] {words}", soft_wrap=True, highlight=False)
     console.print()
     console.print(_last_words(report, judgement), soft_wrap=True, highlight=False)
+
+
+def _told_once(finding: Finding, folder: Path, told: dict[str, str]) -> str:
+    """Return a failure for people; what was told of an earlier one, by what `told` remembers, is not told again."""
+    words = in_words(finding, folder)
+    head, _, body = words.partition("\n")
+    again = f"again     {rerun_line(folder)}"
+    first = told.setdefault(body.replace(again, ""), finding.failure)
+    if first != finding.failure:
+        return f"{head}\n\nThe case, what was expected and what came are those of {first}, above.\n{again}"
+    stderr = "\n".join(last_words(finding.stderr))
+    source = told.setdefault(stderr, finding.failure) if stderr else finding.failure
+    return words if source == finding.failure else words.replace(stderr, f"stderr    as of {source}, above")
 
 
 def _cut(sentence: str, width: int) -> str:
