@@ -7,15 +7,15 @@ from typing import Any, Final, Union
 
 from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.spec.profile import SPEC
-from perdure_conformance.suite import Case, Profile
+from perdure_conformance.suite import AnyProfile, Case
 
-PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (JOURNAL, SPEC)}
+PROFILES: Final[Mapping[str, AnyProfile]] = {profile.name: profile for profile in (JOURNAL, SPEC)}
 """By name; the first is the one that is judged if none is named."""
 
 ANY_CASE: Final[Any] = Union[tuple(profile.case for profile in PROFILES.values())]  # noqa: UP007 - not known before
 """The type of a case, of whatever profile."""
 
 
-def profile_of(case: Case) -> Profile:
+def profile_of(case: Case) -> AnyProfile:
     """Return the profile of a case."""
     return PROFILES[str(case.__struct_config__.tag)]

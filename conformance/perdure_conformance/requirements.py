@@ -87,9 +87,9 @@ def _requirement(match: re.Match[str], page: str) -> Requirement:
     )
 
 
-def requirement_of_code(code: str) -> Requirement | None:
-    """Return the requirement that a problem with this code is about, if there is one."""
-    return _by_code().get(code)
+def requirement_of_code(code: str) -> Requirement:
+    """Return the requirement that a problem with this code is about. Raises `KeyError` if `codes` has it not."""
+    return _by_code()[code]
 
 
 @cache

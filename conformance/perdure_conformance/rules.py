@@ -8,17 +8,20 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 from perdure_conformance import verdict
 from perdure_conformance.requirements import Requirement, requirements_of
 from perdure_conformance.verdict import Depth, Evidence, Verdict
 
+Claims_contra = TypeVar("Claims_contra", contravariant=True)
+AnyClaims = TypeVar("AnyClaims")
 
-class IsClaimed(Protocol):
+
+class IsClaimed(Protocol[Claims_contra]):
     """Whether a requirement is judged under these claims (TOL-009)."""
 
-    def __call__(self, requirement: Requirement, claims: Any, *, in_process: bool) -> bool:
+    def __call__(self, requirement: Requirement, claims: Claims_contra, *, in_process: bool) -> bool:
         """Tell whether the requirement is judged."""
         ...
 
@@ -32,16 +35,16 @@ class ExitCode(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(Generic[AnyClaims]):
     """The decisions of the tool."""
 
-    is_claimed: IsClaimed
+    is_claimed: IsClaimed[AnyClaims]
     verdict_on: Callable[[Evidence], Verdict] = verdict.verdict_on
     exit_code: ExitCode = verdict.exit_code
     same_failure: Callable[[str | None, str], bool] = operator.eq
     """Whether a smaller case fails in the way in which the larger one did (TOL-005)."""
 
-    def claimed(self, pages: Collection[str], claims: object, *, in_process: bool) -> list[Requirement]:
+    def claimed(self, pages: Collection[str], claims: AnyClaims, *, in_process: bool) -> list[Requirement]:
         """Return the requirements of these pages that the claims bring."""
         return [
             requirement

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from perdure.kernel.values import JsonValue
 from perdure_conformance.registry import Mutant, Twin
-from perdure_conformance.suite import Case, Judgement, Options, Part, Profile
+from perdure_conformance.suite import AnyProfile, Case, Judgement, Options, Part
 from perdure_conformance.verdict import Depth
 
 _ATTEMPTS_TO_SHRINK = 400
@@ -27,8 +27,8 @@ class Kill:
     seconds: float
     """Until the requirement that it breaks was blamed."""
     found_by: str
-    by_machine: bool | None
-    """Whether the machine alone finds it too; None if that was not tried."""
+    drawn_alone: bool | None
+    """Whether what is drawn finds it alone; None if that was not tried."""
     size: int
     """The size of the shrunk case; 0 if it survived."""
     problems: tuple[str, ...]
@@ -44,18 +44,18 @@ class Pass:
     problems: tuple[str, ...]
 
 
-def kill(profile: Profile, mutant: Mutant, seed: int, *, full: bool = False, accidents: bool = True) -> Kill:
+def kill(profile: AnyProfile, mutant: Mutant, seed: int, *, full: bool = False, accidents: bool = True) -> Kill:
     """Judge one mutant, with its requirement and, if accidents are looked for, without.
 
-    `full` also shows what the machine finds alone.
+    `full` also shows what is drawn finds alone.
     """
     aim = frozenset({mutant.breaks})
     quick = Options("quick", seed, smaller=False)
-    first = replace(quick, only=aim) if profile.scripts_stand_alone else quick
-    found = _judge(profile, mutant, quick) if full else _judge(profile, mutant, first, "scripts")
-    by_machine = mutant.breaks not in found.findings or full
-    machine = _judge(profile, mutant, replace(quick, depth="normal", only=aim), "machine") if by_machine else found
-    finding = found.findings.get(mutant.breaks) or machine.findings.get(mutant.breaks)
+    first = replace(quick, only=aim) if profile.written_stands_alone else quick
+    found = _judge(profile, mutant, quick) if full else _judge(profile, mutant, first, "written")
+    drawn_alone = mutant.breaks not in found.findings or full
+    drawn = _judge(profile, mutant, replace(quick, depth="normal", only=aim), "drawn") if drawn_alone else found
+    finding = found.findings.get(mutant.breaks) or drawn.findings.get(mutant.breaks)
     problems = []
     case = None
     if finding is None:
@@ -70,17 +70,17 @@ def kill(profile: Profile, mutant: Mutant, seed: int, *, full: bool = False, acc
         mutant=mutant,
         seconds=finding.seconds if finding else 0.0,
         found_by=finding.found_by if finding else "",
-        by_machine=(mutant.breaks in machine.findings) if by_machine else None,
+        drawn_alone=(mutant.breaks in drawn.findings) if drawn_alone else None,
         size=case.size if case else 0,
         problems=tuple(problems),
     )
 
 
-def _judge(profile: Profile, mutant: Mutant, options: Options, *parts: Part) -> Judgement:
+def _judge(profile: AnyProfile, mutant: Mutant, options: Options, *parts: Part) -> Judgement:
     return profile.judge(mutant.target, replace(options, parts=frozenset(parts)) if parts else options)
 
 
-def _problems_of_case(profile: Profile, case: Case) -> Iterator[str]:
+def _problems_of_case(profile: AnyProfile, case: Case) -> Iterator[str]:
     sizes = profile.sizes
     if case.size > sizes.largest:
         yield f"its smallest case has {case.size} {sizes.unit}, more than {sizes.largest}"
@@ -91,18 +91,18 @@ def _problems_of_case(profile: Profile, case: Case) -> Iterator[str]:
         yield "its case fails in two ways"
 
 
-def check_good(profile: Profile, good: Twin, seeds: tuple[int, ...], depth: Depth) -> Pass:
-    """Judge one good implementation, for each seed; scripts that say the same for every seed, for the first one."""
+def check_good(profile: AnyProfile, good: Twin, seeds: tuple[int, ...], depth: Depth) -> Pass:
+    """Judge one good implementation, for each seed; written checks that say the same for every seed, once."""
     began = time.monotonic()
     problems = []
     reached: set[str] = set()
     for seed in seeds:
         options = Options(depth, seed)
-        if profile.scripts_stand_alone and seed != seeds[0]:
-            options = replace(options, parts=frozenset({"machine"}))
+        if profile.written_stands_alone and seed != seeds[0]:
+            options = replace(options, parts=frozenset({"drawn"}))
         judgement = profile.judge(good.target, options)
         problems += [f"seed {seed}: is accused of {failure}" for failure in judgement.findings]
-        if not profile.scripts_stand_alone:
+        if not profile.written_stands_alone:
             reached.clear()
         reached.update(judgement.reached)
         if judgement.description is not None:
@@ -115,14 +115,14 @@ def check_good(profile: Profile, good: Twin, seeds: tuple[int, ...], depth: Dept
     return Pass(good.name, good.oddity, time.monotonic() - began, tuple(problems))
 
 
-def good_ones(profile: Profile) -> dict[str, Twin]:
+def good_ones(profile: AnyProfile) -> dict[str, Twin]:
     """Return what must pass, by name: what is built in, and what is odd."""
     subjects = profile.subjects
     built_in = {name: Twin(subjects.find(name), name, known.words) for name, known in subjects.built_in.items()}
     return {**built_in, **profile.twins}
 
 
-def unproven(profile: Profile) -> list[str]:
+def unproven(profile: AnyProfile) -> list[str]:
     """Return the requirements that no mutant breaks."""
     return [requirement.id for requirement in profile.requirements() if not profile.mutants_of(requirement.id)]
 
@@ -137,8 +137,8 @@ def as_document(kill: Kill) -> JsonValue:
         "report": kill.mutant.report,
         "seconds": round(kill.seconds, 4),
         "found_by": kill.found_by,
-        "by_machine": kill.by_machine,
-        "operations": kill.size,
+        "drawn_alone": kill.drawn_alone,
+        "size": kill.size,
         "problems": list(kill.problems),
     }
 

@@ -1,7 +1,7 @@
 """What every profile shares: how a judgement is asked for, what comes of it, and what a profile is.
 
-A profile is a folder beside this module and one value of `Profile`, which stands in the table in `profiles.py`.
-Where a field is `Any`, it is of the profile's own type: its claims, its cases.
+A profile is a folder beside this module and one value of `Profile`, which stands in the table in `profiles.py`. It has
+its own types of claims and of cases.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Protocol, TypedDict
+from typing import Annotated, Any, Generic, Literal, Protocol, Self, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -23,7 +23,7 @@ from perdure_conformance.requirements import Requirement, requirements, requirem
 from perdure_conformance.rules import Rules
 from perdure_conformance.verdict import Depth, Verdict
 
-Part = Literal["scripts", "machine"]
+Part = Literal["written", "drawn"]
 """What somebody thought of, and what is drawn."""
 
 
@@ -37,8 +37,8 @@ class Options:
     only: frozenset[str] = frozenset()
     """Requirements to judge alone; all if empty."""
     off: frozenset[str] = frozenset()
-    """Requirements that are not asked about: what breaks one of them ends a play, and says nothing."""
-    parts: frozenset[Part] = frozenset({"scripts", "machine"})
+    """Requirements that are not asked about: what breaks one of them ends what is done, and says nothing."""
+    parts: frozenset[Part] = frozenset({"written", "drawn"})
     smaller: bool = True
     """Whether failing cases are shrunk."""
 
@@ -88,6 +88,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Whether it fails only after something else was done."""
         return False
 
+    def as_played(self, again: Replay) -> Self:
+        """Return the case with what came of playing it; what it did not come to is left out."""
+        return msgspec.structs.replace(self, expected=again.expected, actual=again.actual)
+
     @property
     def is_plausible(self) -> bool:
         """Whether a check may have written it: whether it asks for no more than checks do."""
@@ -108,23 +112,8 @@ class Violation(Exception):
         self.actual = actual
 
 
-def failure_of(stop: Violation | AdapterFault) -> str:
-    """Return the word for a failure: the requirement, or the kind of fault."""
-    return stop.requirement if isinstance(stop, Violation) else f"fault:{stop.kind}"
-
-
-class Difference(TypedDict):
-    """What was expected at the first difference, and what came."""
-
-    expected: object
-    actual: object
-
-
-def difference(stop: Violation | AdapterFault) -> Difference:
-    """Return the difference that a failure shows."""
-    if isinstance(stop, Violation):
-        return Difference(expected=stop.expected, actual=stop.actual)
-    return Difference(expected=None, actual=stop.sentence)
+class Inconclusive(Exception):
+    """No definite answer came, so that nothing can be said. `str(error)` is a sentence that says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +153,14 @@ class Finding:
         return self.case.failure
 
 
-class Description(Protocol):
+AnyCase = TypeVar("AnyCase", bound=Case)
+"""A profile's cases."""
+AnyClaims = TypeVar("AnyClaims")
+"""What an implementation may claim, as a profile has it."""
+Claims_co = TypeVar("Claims_co", covariant=True)
+
+
+class Description(Protocol[Claims_co]):
     """Who an implementation is and what it claims."""
 
     @property
@@ -178,7 +174,7 @@ class Description(Protocol):
         ...
 
     @property
-    def capabilities(self) -> Any:
+    def capabilities(self) -> Claims_co:
         """What it claims."""
         ...
 
@@ -187,17 +183,18 @@ class Description(Protocol):
 class Judgement:
     """All that was learnt about one implementation."""
 
-    description: Description | None = None
+    description: Description[object] | None = None
     reached: Counter[str] = field(default_factory=Counter)
     """How often the guard of each requirement was reached."""
     findings: dict[str, Finding] = field(default_factory=dict)
-    inconclusive: set[str] = field(default_factory=set)
-    """Requirements whose script could not be played to its end."""
+    inconclusive: dict[str, str] = field(default_factory=dict)
+    """Requirements of which something that was asked had no definite answer, each with a sentence that says why."""
     cut_short: bool = False
     """Whether something drawn could not go on, for want of any definite answer."""
     fault: AdapterFault | None = None
     durations_s: dict[str, float] = field(default_factory=dict)
-    durable_operations: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    """How much was done, by what is counted."""
 
 
 class Judge(Protocol):
@@ -208,10 +205,10 @@ class Judge(Protocol):
         ...
 
 
-class Shrink(Protocol):
+class Shrink(Protocol[AnyCase]):
     """How a profile makes a case smaller."""
 
-    def __call__(self, case: Any, target: Target, *, attempts: int) -> Case:
+    def __call__(self, case: AnyCase, target: Target, *, attempts: int) -> AnyCase:
         """Return the smallest case found that fails the same way on fresh state, in so many attempts."""
         ...
 
@@ -227,7 +224,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(Generic[AnyCase, AnyClaims]):
     """What an implementation can be judged as."""
 
     name: str
@@ -235,17 +232,17 @@ class Profile:
     """The pages of `docs/spec` that it owns: it judges the requirements that stand on them, whatever their prefix."""
     subjects: Subjects
     """How a target is found, and how a Python object is spoken to."""
-    rules: Rules
-    nothing_claimed: object
+    rules: Rules[AnyClaims]
+    nothing_claimed: AnyClaims
     """The claims of what did not even open."""
     judge: Judge
-    case: type[Case]
-    replay: Callable[[Any, Target], Replay]
+    case: type[AnyCase]
+    replay: Callable[[AnyCase, Target], Replay]
     """Plays a case on fresh state."""
-    shrink: Shrink
-    level: Callable[[Any, Mapping[str, Verdict]], str]
+    shrink: Shrink[AnyCase]
+    level: Callable[[AnyClaims, Mapping[str, Verdict]], str]
     """The highest level that these claims and verdicts show, if all is well."""
-    not_covered: Callable[[Any, Mapping[str, Verdict]], list[str]]
+    not_covered: Callable[[AnyClaims, Mapping[str, Verdict]], list[str]]
     """What, under these claims and verdicts, a report says nothing about."""
     checks_of: Callable[[str], list[str]]
     """The names of all checks that judge a requirement."""
@@ -253,9 +250,11 @@ class Profile:
     """What its words mean: claims, refusals, terms."""
     mutants: Mapping[str, Mutant]
     twins: Mapping[str, Twin]
+    steps: str
+    """What its cases do one after the other, as a noun: `operations`."""
     sizes: Sizes
-    scripts_stand_alone: bool = False
-    """Whether each script shows one requirement and says the same whatever else is asked, and for every seed."""
+    written_stands_alone: bool = False
+    """Whether each written check shows one requirement and says the same whatever else is asked, and for every seed."""
 
     def requirements(self, only: frozenset[str] = frozenset()) -> list[Requirement]:
         """Return the requirements in force on the profile's pages, or those of a selection."""
@@ -279,3 +278,7 @@ class Profile:
             str(name) if name is not None else None, command if isinstance(command, list) else ()
         )
         return target.as_process() if case.in_own_process else target
+
+
+AnyProfile = Profile[Any, Any]
+"""A profile, whatever its cases and claims are: what those know who take each profile alike."""

@@ -42,7 +42,7 @@ def test_check_alone_judges_the_embedded_default_and_reaches_all_that_it_claims(
     assert set(verdicts(report).values()) == {"pass", "not_claimed"}
     assert {key for key, verdict in verdicts(report).items() if verdict == "not_claimed"} == {"JRN-022"}
     assert report["level"] == "Workflow journal with snapshots and fenced leases"
-    assert report["durable_operations"] <= 4_000
+    assert report["counts"]["durable_operations"] <= 4_000
     assert json.loads((tmp_path / "perdure-report/report.json").read_text("utf-8")) == report
 
 

@@ -160,7 +160,7 @@ HONEST = {
 
 def judged(mode: str, only: frozenset[str] = frozenset()) -> Judgement:
     target = CommandTarget((sys.executable, "-S", *MARK, str(ADAPTER), mode))
-    options = Options("quick", timeout_s=TIMEOUT_S, only=only, parts=frozenset({"scripts"}), smaller=False)
+    options = Options("quick", timeout_s=TIMEOUT_S, only=only, parts=frozenset({"written"}), smaller=False)
     return judge(target, options)
 
 

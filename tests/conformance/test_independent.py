@@ -152,7 +152,7 @@ def only(variant: str) -> frozenset[str]:
 def judged(program: Path, variant: str) -> Judgement:
     target = CommandTarget((sys.executable, "-S", str(program), variant))
     options = Options("quick", only=only(variant), smaller=False)
-    return judge(target, options if FULL else replace(options, parts=frozenset({"scripts"})))
+    return judge(target, options if FULL else replace(options, parts=frozenset({"written"})))
 
 
 @pytest.fixture(scope="module")

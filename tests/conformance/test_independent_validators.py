@@ -36,7 +36,7 @@ BROKEN = EVERY_BROKEN if FULL else EVERY_BROKEN[::5]
 
 def judged(name: str) -> Judgement:
     only = frozenset(() if FULL else VARIANTS[name]["breaks"] or ALL_REQUIREMENTS[GOOD.index(name) % 5 :: 5])
-    options = Options("quick", timeout_s=60, only=only, parts=frozenset({"scripts"}), smaller=False)
+    options = Options("quick", timeout_s=60, only=only, parts=frozenset({"written"}), smaller=False)
     return judge(CommandTarget((sys.executable, str(PROGRAM), name)), options)
 
 

@@ -12,7 +12,7 @@ import pytest
 from perdure_conformance import data
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.shrinking import chunks, fewest, smallest, within
-from perdure_conformance.suite import Profile
+from perdure_conformance.suite import AnyProfile
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def schema(name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda profile: profile.name)
-def test_a_profile_fits_into_reports_cases_and_messages(profile: Profile) -> None:
+def test_a_profile_fits_into_reports_cases_and_messages(profile: AnyProfile) -> None:
     assert re.fullmatch("[a-z]+", profile.name)
     assert profile.case.__struct_config__.tag == profile.name
     assert profile.subjects.default in profile.subjects.built_in
@@ -42,7 +42,7 @@ def test_a_profile_fits_into_reports_cases_and_messages(profile: Profile) -> Non
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda profile: profile.name)
-def test_mutants_break_requirements_of_their_profile(profile: Profile) -> None:
+def test_mutants_break_requirements_of_their_profile(profile: AnyProfile) -> None:
     known = {requirement.id for requirement in profile.requirements()}
     assert known
     assert {key for mutant in profile.mutants.values() for key in (mutant.breaks, *mutant.overlaps)} <= known

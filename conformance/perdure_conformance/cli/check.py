@@ -23,7 +23,7 @@ from perdure_conformance.cli.common import (
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.reports import failure, report, terminal
 from perdure_conformance.reports.inert import inert
-from perdure_conformance.suite import Finding, Judgement, Options, Profile
+from perdure_conformance.suite import AnyProfile, Finding, Judgement, Options
 from perdure_conformance.verdict import Depth
 
 EPILOG = """\b
@@ -122,7 +122,7 @@ def _show(built: report.Report, judgement: Judgement, folders: dict[str, Path], 
     console().print(f"Report: {report_dir / 'report.json'}", soft_wrap=True, markup=False)
 
 
-def _profile(name: str) -> Profile:
+def _profile(name: str) -> AnyProfile:
     if name not in PROFILES:
         owners = (profile.name for profile in PROFILES.values() if ":" in name or name in profile.subjects.built_in)
         owner = next(owners, None)
@@ -131,7 +131,7 @@ def _profile(name: str) -> Profile:
     return PROFILES[name]
 
 
-def _selected(profile: Profile, only: list[str]) -> frozenset[str]:
+def _selected(profile: AnyProfile, only: list[str]) -> frozenset[str]:
     known = {requirement.id for requirement in profile.requirements()}
     only = [identity.strip().upper() for words in only for identity in words.split(",")]
     reserved = {requirement.id for requirement in profile.reserved()}

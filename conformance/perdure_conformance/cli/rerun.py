@@ -14,7 +14,7 @@ from perdure_conformance.profiles import profile_of
 from perdure_conformance.reports import failure
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
-from perdure_conformance.suite import Case, Replay
+from perdure_conformance.suite import AnyProfile, Case, Replay
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 EPILOG = """\b
@@ -27,7 +27,7 @@ def rerun(
     folder: Annotated[Path, typer.Argument(help="The folder of a failure, as a check has named it.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
-    """Play a failure again, on fresh state: the concrete operations that were kept, not a seed.
+    """Play a failure again, on fresh state: what was kept is done again, nothing is drawn.
 
     It starts the program, or imports the factory, that case.json names: run folders only from people you trust.
 
@@ -53,7 +53,7 @@ def rerun(
             }
         )
     else:
-        _show(case, again)
+        _show(profile, case, again)
     sys.exit(_exit_code(again))
 
 
@@ -63,7 +63,7 @@ def _exit_code(again: Replay) -> int:
     return NO_VERDICT if again.failure.startswith("fault:") else NOT_CONFORMANT
 
 
-def _show(case: Case, again: Replay) -> None:
+def _show(profile: AnyProfile, case: Case, again: Replay) -> None:
     out = console()
     requirement = requirements().get(case.failure)
     told = requirement.sentence if requirement is not None else failure.meaning_of_fault(case.failure)
@@ -71,7 +71,7 @@ def _show(case: Case, again: Replay) -> None:
     if again.failure is None and again.finished:
         lines.append("It does not fail any more.")
     elif again.failure is None:
-        lines.append("It could not be told: not every operation was answered, or could be judged.")
+        lines.append(f"It could not be told: not all {profile.steps} were answered, or could be judged.")
     else:
         how = "the same way" if again.failure == case.failure else f"in another way: {again.failure}"
         lines += [

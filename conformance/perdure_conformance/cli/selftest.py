@@ -19,7 +19,7 @@ from perdure_conformance import selftest as suite
 from perdure_conformance.cli.common import console, print_json, progress_bar, wrong_usage
 from perdure_conformance.interrupts import interrupt_on_signals
 from perdure_conformance.profiles import PROFILES
-from perdure_conformance.suite import Profile
+from perdure_conformance.suite import AnyProfile
 from perdure_conformance.tool import selftest as tool
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
 
@@ -41,7 +41,7 @@ def selftest(
     profiles: Annotated[list[str] | None, typer.Argument(help=f"{', '.join(_ALL)}; all by default.")] = None,
     full: Annotated[  # noqa: FBT002
         bool,
-        typer.Option("--full", help="20 seeds at depth normal for what must pass, and what the machine finds alone."),
+        typer.Option("--full", help="20 seeds at depth normal for what must pass, and what is drawn finds alone."),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**52, help="The seed of what is drawn.")] = 1,
     sample: Annotated[int, typer.Option(min=1, help="Look for accidental kills at one mutant in so many.")] = 1,
@@ -74,7 +74,7 @@ def selftest(
 
 
 def _profile(
-    profile: Profile, out: Console, problems: list[str], *, seed: int, jobs: int, full: bool, sample: int
+    profile: AnyProfile, out: Console, problems: list[str], *, seed: int, jobs: int, full: bool, sample: int
 ) -> dict[str, object]:
     mutants = [(profile.name, name, seed, full, number % sample == 0) for number, name in enumerate(profile.mutants)]
     kills = _each("mutants", _kill, mutants, jobs)
@@ -95,8 +95,9 @@ def _profile(
     return {
         "mutants": [suite.as_document(kill) for kill in kills],
         "good": [{"name": good.name, "seconds": round(good.seconds, 3), "problems": good.problems} for good in goods],
-        "median_operations": median,
-        "largest_operations": largest,
+        "unit": sizes.unit,
+        "median_size": median,
+        "largest_size": largest,
     }
 
 
@@ -111,7 +112,7 @@ def _print_kills(out: Console, kills: list[suite.Kill], unit: str) -> None:
             "[green]yes[/]" if not kill.problems else "[bold red]no[/]",
             f"{kill.seconds * 1000:.0f}",
             str(kill.size),
-            escape(kill.found_by) + {True: " (and the machine alone)", False: "", None: ""}[kill.by_machine],
+            escape(kill.found_by) + {True: " (and what is drawn, alone)", False: "", None: ""}[kill.drawn_alone],
             " ".join(kill.mutant.overlaps),
         )
     out.print(table)

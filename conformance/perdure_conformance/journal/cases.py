@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -16,10 +16,11 @@ from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.describe import numbered
 from perdure_conformance.journal.operations import Append, Identities, Load, Operation
-from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally
+from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
+from perdure_conformance.judging import failure_of, replayed
 from perdure_conformance.shrinking import chunks, fewest, smallest, within
-from perdure_conformance.suite import Case, Difference, Replay, Violation, difference, failure_of
+from perdure_conformance.suite import Case, Inconclusive, Replay, Violation
 
 _MAX_RECORDS, _MAX_BODY_BYTES = 20_000, 64 * 2**20
 
@@ -45,6 +46,12 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
     def needs_prior_state(self) -> bool:
         """Whether it fails only after other plays."""
         return len(self.plays) > 1
+
+    def as_played(self, again: Replay) -> Self:
+        """Return the case with what came of playing it, up to the operation that failed."""
+        *before, last = self.plays
+        plays = (*before, PlayOf(last.number, last.operations[: len(again.answers)]))
+        return msgspec.structs.replace(super().as_played(again), plays=plays)
 
     @property
     def is_plausible(self) -> bool:
@@ -80,16 +87,8 @@ def replay(case: JournalCase, target: Target, rules: Rules = RULES) -> Replay:
             answers, stop, finished = _play(play_of, site, case, rules)
             if isinstance(stop, AdapterFault):
                 break  # What earlier plays broke does not matter, as long as the implementation goes on.
-        told = difference(stop) if stop is not None else Difference(expected=None, actual=None)
-        return Replay(
-            failure=None if stop is None else failure_of(stop),
-            expected=told["expected"],
-            actual=told["actual"],
-            answers=tuple(answers),
-            finished=stop is not None or (finished and len(answers) == len(case.plays[-1].operations)),
-            transcript=site.transcript.text(),
-            stderr=stop.stderr if isinstance(stop, AdapterFault) and stop.stderr else site.stderr(),
-        )
+        all_done = finished and len(answers) == len(case.plays[-1].operations)
+        return replayed(stop, answers, all_done=all_done, transcript=site.transcript.text(), stderr=site.stderr)
     finally:
         site.remove()
 

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import msgspec
 
-from perdure.journal.contract import Capabilities
+from perdure.journal.contract import Capabilities, Description
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.cases import JournalCase, PlayOf, replay, shrink
 from perdure_conformance.journal.claims import PAGES
 from perdure_conformance.journal.machine import Abilities, Effort, Stop, run_machine
 from perdure_conformance.journal.operations import Identities
-from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded, Site, Tally
+from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
-from perdure_conformance.suite import (
-    Finding,
-    Judgement,
-    Options,
-    Progress,
-    Violation,
-    difference,
-    failure_of,
-    say_nothing,
-)
+from perdure_conformance.judging import Court
+from perdure_conformance.suite import Inconclusive, Judgement, Options, Progress, Replay, Violation, say_nothing
 from perdure_conformance.verdict import Depth
 
 MACHINE: Final = "stateful machine"
@@ -51,7 +42,7 @@ class Plan:
         """Return the plan that takes each failing case as it is."""
         at_once = replace(self.machine, plays_to_shrink=0)
         at_once_as_process = replace(self.machine_as_process, plays_to_shrink=0)
-        return Plan(self.rounds, at_once, at_once_as_process, attempts_to_shrink=0)
+        return replace(self, machine=at_once, machine_as_process=at_once_as_process)
 
 
 PLANS: Final[dict[Depth, Plan]] = {
@@ -90,21 +81,7 @@ def plan_of(options: Options) -> Plan:
 
 def judge(target: Target, options: Options, progress: Progress = say_nothing, *, rules: Rules = RULES) -> Judgement:
     """Judge a journal. An adapter fault ends it, and is in the judgement."""
-    court = _Court(target, options, progress, rules)
-    only = options.only
-    try:
-        court.describe()
-        if only and not court.claims_any(only):
-            return court.judgement
-        if "scripts" in options.parts:
-            court.play_scripts([script for script in ALL_SCRIPTS if not only or only & set(script.reaches)])
-        if "machine" in options.parts:
-            court.run_machines()
-    except AdapterFault as fault:
-        court.judgement.fault = fault
-    finally:
-        court.close()
-    return court.judgement
+    return _JournalCourt(target, options, progress, rules).judge()
 
 
 @dataclass(slots=True)
@@ -119,66 +96,79 @@ class _Place:
     """What was played here, by number: the state that a failure may need."""
 
 
-class _Court:
-    """One judgement under way."""
+class _JournalCourt(Court[JournalCase, Capabilities]):
+    """One judgement of a journal under way."""
 
     def __init__(self, target: Target, options: Options, progress: Progress, rules: Rules) -> None:
-        self.judgement = Judgement()
+        super().__init__(target, options, progress, rules, PAGES)
         self._tally = Tally(self.judgement.reached)
-        self._target = target
-        self._options = options
-        self._rules = rules
-        self._plan = plan_of(options)
+        self._rules_of_journals = rules
+        self._plan = plan = plan_of(options)
         self._off = options.switched_off
-        self._progress = progress
-        self._started = time.monotonic()
         self._plays = 0
-        plan = self._plan
         restarts = (plan.machine_as_process if target.is_process else plan.machine).restarts
         self._here = self._place(target, MACHINE, replace(plan.machine, restarts=restarts))
         self._apart = self._here
         if not target.is_process:
             self._apart = self._place(target.as_process(), MACHINE_WITH_KILLS, plan.machine_as_process)
 
-    def describe(self) -> None:
+    def describe(self) -> Description:
         """Learn what is claimed."""
-        try:
-            self.judgement.description = self._here.site.describe()
-        except AdapterFault as fault:
-            self._keep(fault, None, "initialize", self._here)
-            raise
+        return self._here.site.describe()
 
-    def claims_any(self, of: frozenset[str]) -> bool:
-        """Tell whether any of these requirements is claimed."""
-        claimed = self._rules.claimed(PAGES, self._claims(), in_process=not self._target.is_process)
-        return any(requirement.id in of for requirement in claimed)
-
-    def close(self) -> None:
-        """Remove every state directory, and whatever still runs on one, and add up."""
-        self._here.site.remove()
-        self._apart.site.remove()
-        self.judgement.durable_operations = self._tally.durable_operations
-
-    def play_scripts(self, scripts: list[Script]) -> None:
+    def ask_written(self) -> None:
         """Play each script once."""
-        began = time.monotonic()
-        for done, script in enumerate(scripts):
-            self._progress("scripts", done, len(scripts))
+        only = self.options.only
+        scripts = [script for script in ALL_SCRIPTS if not only or only & set(script.reaches)]
+        for script in self.each("scripts", scripts):
             if not script.alone:
                 self._play_script(script, self._here)
             elif self._makes_sense_apart():
                 self._play_script(script, self._apart)
-        self._progress("scripts", len(scripts), len(scripts))
-        self.judgement.durations_s["scripts"] = time.monotonic() - began
 
-    def run_machines(self) -> None:
+    def ask_drawn(self) -> None:
         """Run the machine where the target is, and once more in a process if that is another place."""
         self._run_machine(self._here)
         if self._apart is not self._here and self._makes_sense_apart():
             self._run_machine(self._apart)
 
+    def close(self) -> None:
+        """Do nothing: how a journal closes is judged wherever an operation closes it."""
+
+    def remove(self) -> None:
+        """Remove every state directory, and whatever still runs on one, and add up."""
+        self._here.site.remove()
+        self._apart.site.remove()
+        self.judgement.counts["durable_operations"] = self._tally.durable_operations
+
+    def bare_case(self, stop: AdapterFault) -> JournalCase:
+        """Return the case of one play that does nothing."""
+        return self._case(stop, PlayOf(self._plays, ()), self._off, self._here)
+
+    def with_history(self, case: JournalCase) -> JournalCase:
+        """Return a case with all plays of its place before it."""
+        before = [PlayOf(number, tuple(play.operations)) for number, play in self._place_of(case).history]
+        earlier = [play for play in before if play.number < case.plays[-1].number]
+        return msgspec.structs.replace(case, plays=(*earlier, *case.plays))
+
+    def replay(self, case: JournalCase) -> Replay:
+        """Play a case on fresh state."""
+        return replay(case, self._place_of(case).target, self._rules_of_journals)
+
+    def shrink(self, case: JournalCase) -> JournalCase:
+        """Make a case smaller."""
+        attempts = self._plan.attempts_to_shrink
+        return shrink(case, self._place_of(case).target, self._rules_of_journals, attempts=attempts)
+
+    def seen(self, case: JournalCase) -> str:
+        """Return what was said where a case failed."""
+        return self._place_of(case).site.transcript.text()
+
     def _place(self, target: Target, machine: str, effort: Effort) -> _Place:
-        return _Place(target, Site(target, self._options.timeout_s), machine, effort)
+        return _Place(target, Site(target, self.options.timeout_s), machine, effort)
+
+    def _place_of(self, case: JournalCase) -> _Place:
+        return self._apart if case.in_own_process else self._here
 
     def _play_script(self, script: Script, place: _Place) -> None:
         play: Play | None = None
@@ -186,59 +176,53 @@ class _Court:
             play = self._begin(place, self._off)
             for operation in script.operations:
                 play.do(operation)
-        except Violation as violation:
-            self._keep(violation, play, script.name, place)
-        except Inconclusive:
-            self.judgement.inconclusive.update(script.reaches)
+        except (Violation, AdapterFault) as stop:
+            done = PlayOf(self._plays, tuple(play.operations) if play is not None else ())
+            self.keep(stop, self._case(stop, done, self._off, place), script.name)
+            if isinstance(stop, AdapterFault):
+                raise
+        except Inconclusive as error:
+            self.judgement.inconclusive.update(dict.fromkeys(script.reaches, f"{error}"))
         except PlayEnded:
             pass
-        except AdapterFault as fault:
-            self._keep(fault, play, script.name, place)
-            raise
 
     def _run_machine(self, place: _Place) -> None:
-        """Run the machine round after round, each without what is known already, until one finds nothing new."""
-        began = time.monotonic()
-        for round_ in range(self._plan.rounds):
-            if not self._machine_round(place, self._options.seed + round_):
-                break
-        self._progress(place.machine, place.effort.examples, place.effort.examples)
-        self.judgement.durations_s[place.machine] = time.monotonic() - began
+        self.rounds(place.machine, self._plan.rounds, lambda seed: self._machine_round(place, seed))
+        self.progress(place.machine, place.effort.examples, place.effort.examples)
 
-    def _machine_round(self, place: _Place, seed: int) -> bool:
+    def _machine_round(self, place: _Place, seed: int) -> None:
         off = self._off | frozenset(self.judgement.findings)
         stops: list[tuple[PlayOf, Violation]] = []
-        faults: list[tuple[Play, AdapterFault]] = []
+        faults: list[tuple[PlayOf, AdapterFault]] = []
         first = self._plays
 
         def new_play() -> Play | None:
-            self._progress(place.machine, min(self._plays - first, place.effort.examples), place.effort.examples)
+            self.progress(place.machine, min(self._plays - first, place.effort.examples), place.effort.examples)
             try:
                 return self._begin(place, off)
             except PlayEnded:
                 return None
 
         def on_stop(play: Play, stop: Stop) -> None:
+            done = PlayOf(self._plays, tuple(play.operations))
             if isinstance(stop, Violation):
-                stops.append((PlayOf(self._plays, tuple(play.operations)), stop))
+                stops.append((done, stop))
             elif isinstance(stop, AdapterFault):
-                faults.append((play, stop))
+                faults.append((done, stop))
             else:
                 self.judgement.cut_short = True
 
         run_machine(new_play, on_stop, place.effort, self._abilities(place), seed)
         if faults:
-            play, fault = faults[0]
-            self._keep(fault, play, place.machine, place)
+            done, fault = faults[0]
+            self.keep(fault, self._case(fault, done, self._off, place), place.machine)
             raise fault
-        if not stops:
-            return False
-        smallest, violation = min(stops, key=lambda stop: len(stop[0].operations))
-        self._add(violation, smallest, place.machine, off, place)
-        return True
+        if stops:
+            smallest, violation = min(stops, key=lambda stop: len(stop[0].operations))
+            self.keep(violation, self._case(violation, smallest, off, place), place.machine)
 
     def _abilities(self, place: _Place) -> Abilities:
-        claims = self._claims()
+        claims = self.claims
         return Abilities(
             can_crash=place.target.is_process and claims.durable is not None,
             has_snapshots=claims.snapshots,
@@ -248,70 +232,16 @@ class _Court:
 
     def _begin(self, place: _Place, off: frozenset[str]) -> Play:
         self._plays += 1
-        identities = Identities(self._options.seed, self._plays)
-        play = Play(place.site, identities, self._tally, self._rules, off)
+        identities = Identities(self.options.seed, self._plays)
+        play = Play(place.site, identities, self._tally, self._rules_of_journals, off)
         place.history.append((self._plays, play))
         return play
 
-    def _keep(self, stop: Violation | AdapterFault, play: Play | None, found_by: str, place: _Place) -> None:
-        """Keep a failure, unless one of its kind is known."""
-        if failure_of(stop) not in self.judgement.findings:
-            operations = tuple(play.operations) if play is not None else ()
-            self._add(stop, PlayOf(self._plays, operations), found_by, self._off, place)
-
-    def _add(
-        self, stop: Violation | AdapterFault, play: PlayOf, found_by: str, off: frozenset[str], place: _Place
-    ) -> None:
-        """Confirm a failure on fresh state, make it smaller, and keep it."""
-        seconds = time.monotonic() - self._started
-        seen = JournalCase(
-            target=self._target.words(),
-            in_own_process=place.target is not self._target,
-            timeout_s=self._options.timeout_s,
-            seed=self._options.seed,
-            plays=(play,),
-            off=tuple(sorted(off)),
-            failure=failure_of(stop),
-            **difference(stop),
-        )
-        is_silence = seen.failure == "fault:silence"  # Each further look would cost a time-out.
-        confirmed = self._confirmed(seen, place) if not is_silence else None
-        case = confirmed or seen
-        again = replay(case, place.target, self._rules) if confirmed is not None else None
-        if again is not None:
-            last = PlayOf(case.plays[-1].number, case.plays[-1].operations[: len(again.answers)])
-            case = msgspec.structs.replace(
-                case, plays=(*case.plays[:-1], last), expected=again.expected, actual=again.actual
-            )
-        self.judgement.findings[seen.failure] = Finding(
-            case=case,
-            reproduced=None if is_silence else confirmed is not None,
-            found_by=found_by,
-            answers=again.answers if again else (),
-            transcript=again.transcript if again else place.site.transcript.text(),
-            stderr=again.stderr if again else stop.stderr if isinstance(stop, AdapterFault) else "",
-            seconds=seconds,
-        )
-
-    def _confirmed(self, seen: JournalCase, place: _Place) -> JournalCase | None:
-        """Return the smallest case that fails the same way on fresh state, alone or after what was played before."""
-        for candidate in (seen, self._with_history(seen, place)):
-            if replay(candidate, place.target, self._rules).failure == seen.failure:
-                attempts = self._plan.attempts_to_shrink
-                return shrink(candidate, place.target, self._rules, attempts=attempts)
-        return None
-
-    def _with_history(self, seen: JournalCase, place: _Place) -> JournalCase:
-        before = [PlayOf(number, tuple(play.operations)) for number, play in place.history]
-        earlier = [play for play in before if play.number < seen.plays[-1].number]
-        return msgspec.structs.replace(seen, plays=(*earlier, *seen.plays))
-
-    def _claims(self) -> Capabilities:
-        assert self.judgement.description is not None  # describe() came first
-        claims: Capabilities = self.judgement.description.capabilities
-        return claims
+    def _case(self, stop: Violation | AdapterFault, play: PlayOf, off: frozenset[str], place: _Place) -> JournalCase:
+        in_own_process = place.target is not self.target
+        return JournalCase(plays=(play,), in_own_process=in_own_process, **self.circumstances(stop, off))
 
     def _makes_sense_apart(self) -> bool:
         """Tell whether anything is claimed that only processes can show."""
-        claims = self._claims()
+        claims = self.claims
         return claims.durable is not None or claims.multi_process

@@ -9,15 +9,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
+from hypothesis import seed
 from hypothesis import strategies as st
-from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
+from perdure_conformance.drawing import drawing, nothing_left_behind
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.journal.operations import (
     Acquire,
@@ -32,9 +31,9 @@ from perdure_conformance.journal.operations import (
     Reopen,
     SaveSnapshot,
 )
-from perdure_conformance.journal.play import Inconclusive, Play, PlayEnded
+from perdure_conformance.journal.play import Play, PlayEnded
 from perdure_conformance.journal.scripts import MALFORMED_EVENT_IDS, ODD_TEXTS
-from perdure_conformance.suite import Violation
+from perdure_conformance.suite import Inconclusive, Violation
 
 Stop = Violation | AdapterFault | Inconclusive
 """Why a play could not go on."""
@@ -321,19 +320,6 @@ def run_machine(
         "abilities": abilities,
     }
     machine: Any = seed(random_seed)(type("JournalMachine", (JournalMachine,), hooks))
-    with TemporaryDirectory(prefix="perdure-") as home, contextlib.suppress(Violation, Flaky, _Enough):
-        set_hypothesis_home_dir(home)  # Else it leaves a folder where the user stands.
-        run_state_machine_as_test(
-            machine,
-            settings=settings(
-                max_examples=effort.examples,
-                stateful_step_count=effort.steps,
-                phases=[Phase.generate, Phase.shrink] if effort.plays_to_shrink else [Phase.generate],
-                database=None,
-                deadline=None,
-                verbosity=Verbosity.quiet,
-                suppress_health_check=list(HealthCheck),
-                report_multiple_bugs=False,
-                print_blob=False,
-            ),
-        )
+    shrinks = effort.plays_to_shrink > 0
+    with nothing_left_behind(), contextlib.suppress(Violation, Flaky, _Enough):
+        run_state_machine_as_test(machine, settings=drawing(effort.examples, steps=effort.steps, shrinks=shrinks))

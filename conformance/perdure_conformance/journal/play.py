@@ -63,7 +63,7 @@ from perdure_conformance.journal.world import (
     World,
 )
 from perdure_conformance.requirements import requirements
-from perdure_conformance.suite import Violation
+from perdure_conformance.suite import Inconclusive, Violation
 
 SENDS_OF_AN_UNANSWERED_OPERATION = 8
 """How often an operation is sent that keeps being answered `not_stored` or `unavailable`."""
@@ -76,10 +76,6 @@ Claimable = TypeVar("Claimable", SaveSnapshot | LoadSnapshot, Acquire | Renew | 
 
 class PlayEnded(Exception):
     """The play can say nothing more: an answer left the truth open, or broke a requirement that is switched off."""
-
-
-class Inconclusive(Exception):
-    """The implementation never got further than `not_stored` and `unavailable`."""
 
 
 @dataclass(slots=True)

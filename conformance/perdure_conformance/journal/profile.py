@@ -16,7 +16,7 @@ from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.suite import Profile, Sizes
 
 
-def under(rules: Rules) -> Profile:
+def under(rules: Rules) -> Profile[JournalCase, Capabilities]:
     """Return the profile as it is with these rules."""
     return Profile(
         name="journal",
@@ -34,6 +34,7 @@ def under(rules: Rules) -> Profile:
         meanings=claims.MEANINGS,
         mutants=MUTANTS,
         twins=TWINS,
+        steps="operations",
         sizes=Sizes(unit="operations", largest=6, median=3),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.journal.contract import Capabilities
 from perdure_conformance import rules
 from perdure_conformance.journal.claims import is_claimed
 from perdure_conformance.journal.clauses import CLAUSES, Clause
@@ -17,7 +18,7 @@ def first_broken(broken: list[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules(rules.Rules):
+class Rules(rules.Rules[Capabilities]):
     """The decisions of the tool, and those that it takes about journals."""
 
     clauses: tuple[Clause, ...] = tuple(CLAUSES)

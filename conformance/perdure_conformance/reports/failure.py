@@ -126,7 +126,7 @@ def _how_sure(finding: Finding) -> str:
         return "it was not played again: each time would cost a time-out"
     if not finding.reproduced:
         return "it did not fail again on fresh state: what was seen is in transcript.txt"
-    return "it fails again on fresh state" + (", after other plays" if finding.case.needs_prior_state else "")
+    return "it fails again on fresh state" + (", after what was done before" if finding.case.needs_prior_state else "")
 
 
 def as_line(value: object) -> str:

@@ -17,7 +17,7 @@ from perdure.kernel.values import JsonObject, JsonValue, digest
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements_digest
-from perdure_conformance.suite import Judgement, Profile
+from perdure_conformance.suite import AnyProfile, Judgement
 from perdure_conformance.verdict import CONFORMANT, Depth, Evidence, Verdict
 
 REPORT_VERSION = 1
@@ -33,7 +33,7 @@ class Report:
 
 
 def build(
-    profile: Profile,
+    profile: AnyProfile,
     judgement: Judgement,
     target: Target,
     *,
@@ -82,12 +82,12 @@ def build(
         "fault": _fault(judgement, cases),
         "not_covered": _not_covered(profile, claims, verdicts) if description else ["everything: it did not open"],
         "durations": {name: round(seconds, 3) for name, seconds in judgement.durations_s.items()},
-        "durable_operations": judgement.durable_operations,
+        "counts": dict(judgement.counts),
     }
     return Report(document, code, verdicts)
 
 
-def _not_covered(profile: Profile, claims: object, verdicts: Mapping[str, Verdict]) -> list[JsonValue]:
+def _not_covered(profile: AnyProfile, claims: object, verdicts: Mapping[str, Verdict]) -> list[JsonValue]:
     """Return, in words, what the report says nothing about: what the profile says, and what its pages only announce."""
     reserved = [requirement.id for requirement in profile.reserved()]
     announced = [f"{', '.join(reserved)}: reserved, not judged yet"] if reserved else []
@@ -95,7 +95,7 @@ def _not_covered(profile: Profile, claims: object, verdicts: Mapping[str, Verdic
 
 
 def _level(
-    profile: Profile, claims: object, verdicts: Mapping[str, Verdict], only: frozenset[str], exit_code: int
+    profile: AnyProfile, claims: object, verdicts: Mapping[str, Verdict], only: frozenset[str], exit_code: int
 ) -> str:
     """Return the highest level that holds, in the words of the profile, or "none"; or why none can be told."""
     if only:
@@ -104,7 +104,7 @@ def _level(
 
 
 def _verdicts(
-    profile: Profile, judgement: Judgement, claims: object, target: Target, only: frozenset[str]
+    profile: AnyProfile, judgement: Judgement, claims: object, target: Target, only: frozenset[str]
 ) -> dict[str, Verdict]:
     rules, interrupted = profile.rules, judgement.fault is not None or judgement.cut_short
     return {

@@ -80,17 +80,18 @@ def _last_words(report: Report, judgement: Judgement) -> str:
     given = _given(target["words"])
     opened = judgement.description is not None
     name = escape(inert(f"{target['name']} {target['version']} ({given})" if opened else f"{given} did not open"))
-    counts = {verdict: list(report.verdicts.values()).count(verdict) for verdict in _STYLES}
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    by_verdict = {verdict: list(report.verdicts.values()).count(verdict) for verdict in _STYLES}
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in by_verdict.items() if count)
     not_covered = document["not_covered"]
     assert isinstance(not_covered, list)
-    lines = [f"{_outcome(report, judgement)}  {name}" + (f": {told}." if opened else ".")]
+    lines = [f"{_outcome(report, judgement)}  {name}" + (f": {verdicts}." if opened else ".")]
     if report.exit_code == CONFORMANT:
         lines.append(f"Level: [bold]{document['level']}[/].")
     lines.append("Not covered:")
     lines += [f"  {escape(str(line))}" for line in not_covered]
-    stored = f"{document['durable_operations']} operations stored, " if document["durable_operations"] else ""
-    lines.append(f"{stored}seed {document['seed']}, depth {document['depth']}.".capitalize())
+    counts = [f"{number} {name.replace('_', ' ')}" for name, number in judgement.counts.items() if number]
+    told = ", ".join([*counts, f"seed {document['seed']}", f"depth {document['depth']}"])
+    lines.append(f"{told}.".capitalize())
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ questions   one document, and what an answer to it must be
 room        where questions are asked: an open validator
 cases       a failing question as data: asked again, and made smaller
 claims      what a validator may claim, and the words for it
+rules       what the tool decides about a validator, in one value
 judge       all of it, as one judgement
 registry    how broken and odd validators are registered
 mutants     broken validators, which must be found

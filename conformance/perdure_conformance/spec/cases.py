@@ -13,13 +13,14 @@ from msgspec import Meta
 from perdure.kernel.values import JsonError, JsonValue, read_json
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
+from perdure_conformance.judging import replayed
 from perdure_conformance.requirements import requirements_of
 from perdure_conformance.shrinking import chunks, fewest, smallest, within
 from perdure_conformance.spec.claims import PAGES
 from perdure_conformance.spec.documents import MAX_CHARACTERS, length_of, text_of, written
-from perdure_conformance.spec.questions import Question, truth_about
-from perdure_conformance.spec.room import Inconclusive, Room
-from perdure_conformance.suite import Case, Difference, Replay, Violation, difference, failure_of
+from perdure_conformance.spec.questions import Question, can_be_asked, hold, truth_about
+from perdure_conformance.spec.room import Room
+from perdure_conformance.suite import Case, Inconclusive, Replay, Violation
 
 _CHARACTERS_SHOWN = 4_000
 _CHARACTERS_SHRUNK = 100_000
@@ -97,28 +98,23 @@ def replay(case: SpecCase, target: Target) -> Replay:
     try:
         for question in case.questions:
             stop = None
+            if not can_be_asked(question, room.describe().capabilities):
+                answers.append("not asked: handlers are not claimed")
+                continue
+            answer = room.ask(question)
+            answers.append("valid" if answer.valid else "refused")
             try:
-                answers.append(room.judge(question, frozenset(case.off), Counter()))
+                hold(question, answer, room.describe().capabilities, frozenset(case.off), Counter())
             except Violation as violation:
-                answers.append("valid" if _says_valid(violation) else "refused")
                 stop = violation
-            except Inconclusive:
-                break
-        else:
-            _close_if_asked(case, room)
+        _close_if_asked(case, room)
+    except Inconclusive:
+        pass
     except AdapterFault as fault:
         stop = fault
     try:
-        told = difference(stop) if stop is not None else Difference(expected=None, actual=None)
-        return Replay(
-            failure=None if stop is None else failure_of(stop),
-            expected=told["expected"],
-            actual=told["actual"],
-            answers=tuple(answers[-1:]),
-            finished=stop is not None or len(answers) == len(case.questions),
-            transcript=room.transcript.text(),
-            stderr=stop.stderr if isinstance(stop, AdapterFault) and stop.stderr else room.stderr(),
-        )
+        all_done = len(answers) == len(case.questions)
+        return replayed(stop, answers[-1:], all_done=all_done, transcript=room.transcript.text(), stderr=room.stderr)
     finally:
         room.remove()
 
@@ -128,10 +124,6 @@ def _close_if_asked(case: SpecCase, room: Room) -> None:
     if case.failure.startswith("fault:"):
         room.describe()
         room.close()
-
-
-def _says_valid(violation: Violation) -> bool:
-    return isinstance(violation.actual, Mapping) and violation.actual.get("valid") is True
 
 
 def shrink(case: SpecCase, target: Target, *, attempts: int) -> SpecCase:
@@ -146,8 +138,9 @@ def shrink(case: SpecCase, target: Target, *, attempts: int) -> SpecCase:
     def fails(candidate: SpecCase) -> bool:
         if _broken(candidate) != broken:
             return False  # It would show something else.
+        question = candidate.questions[-1]
         try:
-            room.judge(candidate.questions[-1], frozenset(case.off), Counter())
+            hold(question, room.ask(question), room.describe().capabilities, frozenset(case.off), Counter())
         except Violation as violation:
             return violation.requirement == case.failure
         except (Inconclusive, AdapterFault):

@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import given
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
-from hypothesis.configuration import set_hypothesis_home_dir
 
 from perdure.kernel.outcomes import KINDS_WITH_OUTPUT, OUTCOME_KINDS
 from perdure.kernel.values import JsonValue
+from perdure_conformance.drawing import drawing, nothing_left_behind
 from perdure_conformance.spec.documents import Document, Value, written
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -251,22 +250,13 @@ def draw_documents(examples: int, random_seed: int) -> tuple[Document, ...]:
     drawn: list[Document] = []
 
     @seeded(random_seed)
-    @settings(
-        max_examples=examples,
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        verbosity=Verbosity.quiet,
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
+    @drawing(examples)
     @given(st.data())
     def draw_some(data: st.DataObject) -> None:
         draw: Draw = data.draw
         document = draw(documents())
         drawn.extend((spelt(draw, document), spelt(draw, edited(draw, document))))
 
-    with TemporaryDirectory(prefix="perdure-") as home:
-        set_hypothesis_home_dir(home)  # Else it leaves a folder where the user stands.
+    with nothing_left_behind():
         draw_some()
     return tuple(drawn)

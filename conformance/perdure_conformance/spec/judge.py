@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,22 +9,17 @@ import msgspec
 
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
+from perdure_conformance.judging import Court
 from perdure_conformance.spec.cases import SpecCase, replay, shrink
+from perdure_conformance.spec.claims import PAGES
+from perdure_conformance.spec.contract import Capabilities, Description
 from perdure_conformance.spec.documents import length_of
 from perdure_conformance.spec.drawn import draw_documents
 from perdure_conformance.spec.pairs import Pair, all_pairs
-from perdure_conformance.spec.questions import Question
-from perdure_conformance.spec.room import Inconclusive, Room
-from perdure_conformance.suite import (
-    Finding,
-    Judgement,
-    Options,
-    Progress,
-    Violation,
-    difference,
-    failure_of,
-    say_nothing,
-)
+from perdure_conformance.spec.questions import Question, can_be_asked, hold
+from perdure_conformance.spec.room import Room
+from perdure_conformance.spec.rules import RULES
+from perdure_conformance.suite import Inconclusive, Judgement, Options, Progress, Replay, Violation, say_nothing
 from perdure_conformance.verdict import Depth
 
 DRAWN: Final = "drawn documents"
@@ -69,139 +63,91 @@ def _reaches(pair: Pair) -> frozenset[str]:
 
 def judge(target: Target, options: Options, progress: Progress = say_nothing) -> Judgement:
     """Judge a validator. An adapter fault ends it, and is in the judgement."""
-    court = _Court(target, options, progress)
-    try:
-        court.describe()
-        if "scripts" in options.parts:
-            court.ask_pairs()
-        if "machine" in options.parts:
-            court.ask_drawn()
-        court.close()
-    except AdapterFault as fault:
-        court.judgement.fault = fault
-    finally:
-        court.room.remove()
-    return court.judgement
+    return _SpecCourt(target, options, progress).judge()
 
 
-class _Court:
-    """One judgement under way."""
+class _SpecCourt(Court[SpecCase, Capabilities]):
+    """One judgement of a validator under way."""
 
     def __init__(self, target: Target, options: Options, progress: Progress) -> None:
-        self.judgement = Judgement()
-        self.room = Room(target, options.timeout_s)
-        self._target = target
-        self._options = options
-        self._progress = progress
+        super().__init__(target, options, progress, RULES, PAGES)
+        self._room = Room(target, options.timeout_s)
         self._plan = PLANS[options.depth]
-        self._started = time.monotonic()
         self._history: list[Question] = []
+        self._asked = 0
 
-    def describe(self) -> None:
+    def describe(self) -> Description:
         """Learn what is claimed."""
-        try:
-            self.judgement.description = self.room.describe()
-        except AdapterFault as fault:
-            self._keep(fault, "initialize")
-            raise
+        return self._room.describe()
 
-    def close(self) -> None:
-        """End the validator in good order."""
-        try:
-            self.room.close()
-        except AdapterFault as fault:
-            self._keep(fault, "shutdown")
-            raise
-
-    def ask_pairs(self) -> None:
+    def ask_written(self) -> None:
         """Ask about both documents of each pair."""
-        began = time.monotonic()
-        only = self._options.only
+        only = self.options.only
         pairs = [pair for pair in all_pairs() if not only or only & (_reaches(pair) | _TOLD_OF_ALL)]
-        for done, pair in enumerate(pairs):
-            self._progress("pairs", done, len(pairs))
+        for pair in self.each("pairs", pairs):
             for document in (pair.rejected, pair.accepted):
                 if document is not None:
                     self._ask(Question(document, pair.handlers, pair.requirement), pair.name)
-        self._progress("pairs", len(pairs), len(pairs))
-        self.judgement.durations_s["pairs"] = time.monotonic() - began
 
     def ask_drawn(self) -> None:
-        """Draw round after round, each without what is known already, until one finds nothing new."""
-        began = time.monotonic()
-        for round_ in range(self._plan.rounds):
-            known = len(self.judgement.findings)
-            self._draw(self._options.seed + round_)
-            if len(self.judgement.findings) == known:
-                break
-        self.judgement.durations_s[DRAWN] = time.monotonic() - began
+        """Ask about drawn documents."""
+        self.rounds(DRAWN, self._plan.rounds, self._draw)
+
+    def close(self) -> None:
+        """End the validator in good order."""
+        self._room.close()
+
+    def remove(self) -> None:
+        """Leave nothing behind, and add up."""
+        self._room.remove()
+        self.judgement.counts["documents"] = self._asked
+
+    def bare_case(self, stop: AdapterFault) -> SpecCase:
+        """Return the case without a question."""
+        return self._case(stop, (), frozenset())
+
+    def with_history(self, case: SpecCase) -> SpecCase:
+        """Return a case with the questions before it."""
+        before = tuple(self._history[:-1][-_HISTORY_KEPT:])
+        return msgspec.structs.replace(case, questions=(*before, *case.questions))
+
+    def replay(self, case: SpecCase) -> Replay:
+        """Ask again, of a fresh validator."""
+        return replay(case, self.target)
+
+    def shrink(self, case: SpecCase) -> SpecCase:
+        """Make a case smaller."""
+        return shrink(case, self.target, attempts=self._plan.attempts_to_shrink)
+
+    def seen(self, case: SpecCase) -> str:
+        """Return what was said."""
+        del case
+        return self._room.transcript.text()
 
     def _draw(self, seed: int) -> None:
-        drawn = draw_documents(self._plan.documents, seed)
-        for done, document in enumerate(drawn):
-            self._progress(DRAWN, done, len(drawn))
+        for document in self.each(DRAWN, draw_documents(self._plan.documents, seed)):
             self._ask(Question(document), DRAWN)
-        self._progress(DRAWN, len(drawn), len(drawn))
 
     def _ask(self, question: Question, found_by: str) -> None:
         """Ask one question. What is known to be broken is not asked about again."""
-        off = self._options.switched_off | frozenset(self.judgement.findings)
+        if not can_be_asked(question, self.claims):
+            return
+        off = self.options.switched_off | frozenset(self.judgement.findings)
         if length_of(question.document) <= _HISTORY_CHARACTERS:
             self._history.append(question)
+        self._asked += 1
         try:
-            self.room.judge(question, off, self.judgement.reached)
+            hold(question, self._room.ask(question), self.claims, off, self.judgement.reached)
         except Violation as violation:
-            self._keep(violation, found_by, question, off)
-        except Inconclusive:
+            self.keep(violation, self._case(violation, (question,), off), found_by)
+        except Inconclusive as error:
             if question.about:
-                self.judgement.inconclusive.add(question.about)
+                self.judgement.inconclusive[question.about] = f"{error}"
             else:
                 self.judgement.cut_short = True
         except AdapterFault as fault:
-            self._keep(fault, found_by, question)
+            self.keep(fault, self._case(fault, (question,), frozenset()), found_by)
             raise
 
-    def _keep(
-        self,
-        stop: Violation | AdapterFault,
-        found_by: str,
-        question: Question | None = None,
-        off: frozenset[str] = frozenset(),
-    ) -> None:
-        """Confirm a failure on a fresh validator, make it smaller, and keep it."""
-        seconds = time.monotonic() - self._started
-        seen = SpecCase(
-            target=self._target.words(),
-            in_own_process=False,
-            timeout_s=self._options.timeout_s,
-            seed=self._options.seed,
-            questions=(question,) if question is not None else (),
-            off=tuple(sorted(off)),
-            failure=failure_of(stop),
-            **difference(stop),
-        )
-        is_silence = seen.failure == "fault:silence"  # Each further look would cost a time-out.
-        case = None if is_silence else self._confirmed(seen)
-        again = replay(case, self._target) if case is not None else None
-        if case is not None and again is not None:
-            case = msgspec.structs.replace(case, expected=again.expected, actual=again.actual)
-        self.judgement.findings[seen.failure] = Finding(
-            case=case or seen,
-            reproduced=None if is_silence else case is not None,
-            found_by=found_by,
-            answers=again.answers if again else (),
-            transcript=again.transcript if again else self.room.transcript.text(),
-            stderr=again.stderr if again else stop.stderr if isinstance(stop, AdapterFault) else "",
-            seconds=seconds,
-        )
-
-    def _confirmed(self, seen: SpecCase) -> SpecCase | None:
-        """Return the smallest case that fails the same way on a fresh validator, alone or after what came before."""
-        before = tuple(self._history[:-1][-_HISTORY_KEPT:])
-        with_history = msgspec.structs.replace(seen, questions=(*before, *seen.questions))
-        for candidate in (seen, with_history):
-            if replay(candidate, self._target).failure == seen.failure:
-                if not self._options.smaller:
-                    return candidate
-                return shrink(candidate, self._target, attempts=self._plan.attempts_to_shrink)
-        return None
+    def _case(self, stop: Violation | AdapterFault, questions: tuple[Question, ...], off: frozenset[str]) -> SpecCase:
+        return SpecCase(questions=questions, in_own_process=False, **self.circumstances(stop, off))

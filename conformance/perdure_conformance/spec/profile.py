@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure_conformance.rules import Rules
 from perdure_conformance.spec import claims
 from perdure_conformance.spec.cases import SpecCase, replay, shrink
 from perdure_conformance.spec.contract import Capabilities
 from perdure_conformance.spec.dispatch import VALIDATORS
 from perdure_conformance.spec.judge import checks_of, judge
 from perdure_conformance.spec.mutants import MUTANTS
+from perdure_conformance.spec.rules import RULES
 from perdure_conformance.spec.twins import TWINS
 from perdure_conformance.suite import Profile, Sizes
 
@@ -18,7 +18,7 @@ SPEC: Final = Profile(
     name="spec",
     pages=claims.PAGES,
     subjects=VALIDATORS,
-    rules=Rules(is_claimed=claims.is_claimed),
+    rules=RULES,
     nothing_claimed=Capabilities(),
     judge=judge,
     case=SpecCase,
@@ -30,6 +30,7 @@ SPEC: Final = Profile(
     meanings=claims.MEANINGS,
     mutants=MUTANTS,
     twins=TWINS,
+    steps="documents",
     sizes=Sizes(unit="values", largest=110, median=20),
-    scripts_stand_alone=True,
+    written_stands_alone=True,
 )

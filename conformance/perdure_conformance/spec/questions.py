@@ -6,6 +6,7 @@ model and an answer breaks one requirement, the most particular that it can.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +25,7 @@ from perdure_conformance.requirements import requirement_of_code, requirements
 from perdure_conformance.spec.contract import Answer, Capabilities
 from perdure_conformance.spec.documents import Document, text_of
 from perdure_conformance.spec.reference import answer_of, catalogue
+from perdure_conformance.suite import Violation
 
 _LEVELS_ABOVE: Final = {
     "dependency_cycle": 3,
@@ -78,6 +80,11 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """The requirement that the document is there for; empty if it was drawn."""
 
 
+def can_be_asked(question: Question, claims: Capabilities) -> bool:
+    """Tell whether a question can be asked: handlers are sent only to those who claim to look them up."""
+    return question.handlers is None or claims.handlers
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One thing about an answer that a requirement decides."""
@@ -106,19 +113,26 @@ def points(question: Question, answer: Answer, claims: Capabilities) -> Iterator
         yield from _of_refused(question, truth, answer, claims)
 
 
+def hold(question: Question, answer: Answer, claims: Capabilities, off: frozenset[str], reached: Counter[str]) -> None:
+    """Judge an answer, and count what is reached. Raises `Violation` for the first requirement that is broken.
+
+    What is switched off says nothing, and ends the judgement of the answer.
+    """
+    for point in points(question, answer, claims):
+        reached[point.requirement] += 1
+        if not point.kept:
+            if point.requirement in off:
+                return
+            raise Violation(point.requirement, point.expected, point.actual)
+
+
 def _on_acceptance(question: Question, truth: Validation) -> str:
     """Return whom a wrong acceptance or refusal breaks."""
     about = question.about if question.about and requirements()[question.about].claim in _OF_YES_OR_NO else ""
     if truth.valid:
         return about or ("SPC-031" if truth.problems else "SPC-002")
-    broken = [_requirement(problem.code) for problem in truth.problems if problem.severity == "error"]
+    broken = [requirement_of_code(problem.code).id for problem in truth.problems if problem.severity == "error"]
     return about if about in broken or about in _BROKEN_BY_CODES_OF_OTHERS else broken[0]
-
-
-def _requirement(code: str) -> str:
-    found = requirement_of_code(code)
-    assert found is not None, code
-    return found.id
 
 
 def _of_accepted(truth: Validation, answer: Answer, claims: Capabilities) -> Iterator[Point]:
@@ -140,7 +154,7 @@ def _of_refused(question: Question, truth: Validation, answer: Answer, claims: C
     if claims.codes:
         yield Point("SPC-028", any(not named.isdisjoint(codes) for codes in right), expected, actual)
     if claims.all_problems and question.about == "SPC-030":
-        rules = {_requirement(error.code) for error in errors}
+        rules = {requirement_of_code(error.code).id for error in errors}
         all_told = all(not named.isdisjoint(codes) for codes in right) if claims.codes else len(told) >= len(rules)
         yield Point("SPC-030", all_told, expected, actual)
     if len(errors) > 1:
@@ -156,7 +170,7 @@ def _of_refused(question: Question, truth: Validation, answer: Answer, claims: C
 
 
 def _has_a_place(error: Problem) -> bool:
-    return error.code not in _LIMITS_OF_A_DOCUMENT and _requirement(error.code) != "SPC-001"
+    return error.code not in _LIMITS_OF_A_DOCUMENT and requirement_of_code(error.code).id != "SPC-001"
 
 
 def _right_codes(error: Problem) -> frozenset[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -18,14 +17,10 @@ from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.spec.contract import FLOOR, Answer, Description
 from perdure_conformance.spec.documents import text_of
-from perdure_conformance.spec.questions import Question, points
-from perdure_conformance.suite import Violation
+from perdure_conformance.spec.questions import Question
+from perdure_conformance.suite import Inconclusive
 
 NAMESPACE: Final = "perdure"
-
-
-class Inconclusive(Exception):
-    """No answer came within the time-out."""
 
 
 class Room:
@@ -64,24 +59,7 @@ class Room:
             self._let_go()
             if self.silences > 1:
                 raise AdapterFault("silence", f"{silence}, for the second time.", self._stderr) from silence
-            raise Inconclusive from silence
-
-    def judge(self, question: Question, off: frozenset[str], reached: Counter[str]) -> str:
-        """Ask, and return the answer in a word. Raises `Violation` for the first requirement that is broken.
-
-        What is switched off says nothing, and ends the judgement of the answer.
-        """
-        claims = self.describe().capabilities
-        if question.handlers is not None and not claims.handlers:
-            return "not asked: handlers are not claimed"
-        answer = self.ask(question)
-        for point in points(question, answer, claims):
-            reached[point.requirement] += 1
-            if not point.kept:
-                if point.requirement in off:
-                    break
-                raise Violation(point.requirement, point.expected, point.actual)
-        return "valid" if answer.valid else "refused"
+            raise Inconclusive(f"{silence}") from silence
 
     def remove(self) -> None:
         """End the validator, and remove what it was given."""

@@ -156,7 +156,7 @@ class TellsOneProblemOfEachRuleWithoutCode(_AnswersOtherwise):
 
 
 def _one_of_each_rule(problems: Sequence[Told]) -> tuple[Told, ...]:
-    first = {requirement_of_code(problem.code or ""): problem for problem in reversed(problems)}
+    first = {requirement_of_code(str(problem.code)): problem for problem in reversed(problems)}
     return tuple(reversed(first.values()))
 
 

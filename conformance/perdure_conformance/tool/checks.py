@@ -23,7 +23,7 @@ from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.reports.report import Report, build
-from perdure_conformance.suite import Judgement, Options, Part, Profile
+from perdure_conformance.suite import AnyProfile, Judgement, Options, Part
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 _TIMEOUT_S: Final = 0.5
@@ -40,7 +40,7 @@ class Tool:
     connect: Callable[..., Connection] = ProcessConnection
 
     @property
-    def journal(self) -> Profile:
+    def journal(self) -> AnyProfile:
         """The profile on which it is tried."""
         return profile.under(self.rules)
 
@@ -102,7 +102,7 @@ def failures_fail_again(tool: Tool) -> Complaint:
     """Play the shrunk cases of some mutants again, twice."""
     for name in ("DropsNul", "KeepsTheLoser", "AcceptsEverything", "ForgetsIdsOnReopen"):
         journal = tool.journal
-        findings = journal.judge(MUTANTS[name].target, Options("quick", parts=frozenset({"scripts"}))).findings
+        findings = journal.judge(MUTANTS[name].target, Options("quick", parts=frozenset({"written"}))).findings
         for finding in findings.values():
             again = [journal.replay(finding.case, journal.target_of(finding.case)) for _ in range(2)]
             if any(replayed.failure != finding.failure for replayed in again):
@@ -178,7 +178,7 @@ def _judged(
     tool: Tool,
     target: Target,
     only: frozenset[str] = frozenset(),
-    parts: frozenset[Part] = frozenset({"scripts"}),
+    parts: frozenset[Part] = frozenset({"written"}),
 ) -> Judgement:
     return tool.journal.judge(target, Options("quick", timeout_s=_TIMEOUT_S, only=only, parts=parts, smaller=False))
 
