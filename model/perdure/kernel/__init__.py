@@ -9,4 +9,20 @@ predicates     which outcomes an edge follows, and whether two of them can follo
 specification  the workflow specification, as types
 graphs         cycles, reach, and what a node is always reached through
 validation     the validator: rules and warnings
+events         the facts of a history, by version
+commands       what may be asked of a run, and the answers that are no events
+plan           what a specification means to its run, worked out once
+queues         persistent priority queues
+state          what a history amounts to
+rules          every rule that is a finite function: tables and leaves
+liveness       what a change of one node means to the others
+closing        what becomes of nodes that nothing will ever activate
+mapping        what is copied into a node, from a child, out of a run
+consequences   what a state owes next, and in which order
+creation       the first state of a run
+legality       which events may open a batch
+upcast         older events in the words of the newest version
+reduce         the state after an event
+decide         the events of a command
+errors         what is said of a history that cannot be
 """

@@ -12,6 +12,8 @@ from typing import Final, NewType, Protocol
 RunId = NewType("RunId", str)
 EventId = NewType("EventId", str)
 OwnerId = NewType("OwnerId", str)
+AttemptId = NewType("AttemptId", str)
+SignalId = NewType("SignalId", str)
 ArtifactId = NewType("ArtifactId", str)
 WorkflowId = NewType("WorkflowId", str)
 WorkflowReference = NewType("WorkflowReference", str)

@@ -1,0 +1,120 @@
+"""Closing: what becomes of nodes that nothing will ever activate or satisfy.
+
+A component is **cold** when none of its nodes is live and no component that leads to it may bring something. It is
+done with when, besides, all its nodes are terminal: from then on it brings nothing. So coldness spreads by one
+component at a time, in their order, and each node is looked at once for each reason that it may have to be closed.
+
+Source: "Closing goes in rounds" of the graph design; DEP requirements of `docs/spec/kernel.md`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from immutables import Map
+from msgspec.structs import replace
+
+from perdure.kernel.liveness import cooled, entrance_lost, is_satisfied
+from perdure.kernel.outcomes import OutcomeKind
+from perdure.kernel.queues import rest
+from perdure.kernel.rules import Rules, is_released
+from perdure.kernel.state import ComponentState, NodeState, State
+
+TERMINATES_FROM = 4
+"""The version from which a node without a correction is terminated: before, there is no event for it."""
+
+
+def with_next_round(state: State, rules: Rules) -> State:
+    """Return the state with the nodes of the next round to close, if there are any, on its agenda."""
+    while True:
+        number = _first_cold(state)
+        hopeless = state.hopeless.first if state.hopeless is not None else None
+        if hopeless is not None and (number is None or hopeless[0] < number):
+            state, members = _hopeless_members(state, hopeless[0], rules)
+        elif number is not None:
+            state, members = _cold_members(state, number, rules)
+        else:
+            return state
+        if members:
+            return replace(state, agenda=replace(state.agenda, closing=members, closed=0))
+
+
+def closure(state: State, position: int, rules: Rules, *, is_cold: bool) -> OutcomeKind | Literal["terminated"] | None:
+    """Return how a node is closed now; None if it is not to be."""
+    node = state.nodes[position]
+    if node.status == "changes_requested":
+        return "terminated" if is_cold and state.version >= TERMINATES_FROM else None
+    if node.status != "pending":
+        return None
+    if not is_released(node):
+        return _propagation(state, position, node, rules, is_cold=is_cold)
+    return "skipped" if is_cold and state.plan.entering[position] and node.queue is None else None
+
+
+def _propagation(state: State, position: int, node: NodeState, rules: Rules, *, is_cold: bool) -> OutcomeKind | None:
+    """Return what a policy that can never be satisfied makes of a node."""
+    assert node.tally is not None
+    is_possible = (
+        node.tally.unfinished or (node.tally.revivable and not is_cold) or is_satisfied(state, position, rules)
+    )
+    return None if is_possible else rules.propagated(node.tally)
+
+
+def is_cold(state: State, position: int) -> bool:
+    """Tell whether nothing live is in a node's component or leads to it."""
+    part = state.components[state.plan.component[position]]
+    return not part.live and not part.predecessors
+
+
+def _first_cold(state: State) -> int | None:
+    """Return the first component that is cold and not done with."""
+    return state.cold.first if state.cold is not None else None
+
+
+def _hopeless_members(state: State, number: int, rules: Rules) -> tuple[State, tuple[int, ...]]:
+    members: list[int] = []
+    while state.hopeless is not None and state.hopeless.first[0] == number:
+        position = state.hopeless.first[1]
+        state = replace(state, hopeless=rest(state.hopeless))
+        if position not in members[-1:] and closure(state, position, rules, is_cold=False) is not None:
+            members.append(position)
+    return state, tuple(members)
+
+
+def _cold_members(state: State, number: int, rules: Rules) -> tuple[State, tuple[int, ...]]:
+    assert state.cold is not None
+    part = state.components[number]
+    if part.live or part.predecessors:
+        return replace(state, cold=rest(state.cold)), ()
+    members = tuple(
+        position for position in sorted(part.closable) if closure(state, position, rules, is_cold=True) is not None
+    )
+    if members:
+        return _looked_at(state, number, part), members
+    state = replace(state, cold=rest(state.cold))
+    if part.unfinished:
+        return replace(state, held=(*state.held, number)), ()
+    return _done(state, number, rules), ()
+
+
+def _looked_at(state: State, number: int, part: ComponentState) -> State:
+    """Return the state in which the members to be closed are forgotten, but those that this version cannot close."""
+    kept = (position for position in part.closable if state.nodes[position].status == "changes_requested")
+    left: Map[int, None] = Map() if state.version >= TERMINATES_FROM else Map(dict.fromkeys(kept))
+    return replace(state, components=state.components.set(number, replace(part, closable=left)))
+
+
+def _done(state: State, number: int, rules: Rules) -> State:
+    """Return the state in which nothing comes from a component any more."""
+    if state.components[number].predecessors < 0:
+        return state
+    part = replace(state.components[number], predecessors=-1)
+    state = replace(state, components=state.components.set(number, part))
+    for successor in state.plan.successors[number]:
+        after = state.components[successor]
+        after = replace(after, predecessors=after.predecessors - 1)
+        state = cooled(replace(state, components=state.components.set(successor, after)), successor)
+    for member in state.plan.members[number]:
+        for edge in state.plan.leaving[member]:
+            state = entrance_lost(state, state.plan.targets[edge], rules)
+    return state

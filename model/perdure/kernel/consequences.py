@@ -1,0 +1,320 @@
+"""Consequences: what a state owes next.
+
+At any moment a state owes at most one event. The order of what is owed is that of `_STEPS`, and stands there alone.
+What needs no event, an edge that does not fire, an entry that is out of date, is passed over by `tidied`.
+
+Source: "Commands and their batches" of the graph design and of `docs/spec/kernel.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from perdure.kernel.closing import closure, is_cold, with_next_round
+from perdure.kernel.events import (
+    AttemptDeadlineExpired,
+    BudgetExhausted,
+    EventV5,
+    NodeOutcomeCommitted,
+    NodeReady,
+    NodeTerminated,
+    RetryReleased,
+    RetryScheduled,
+    RunBlocked,
+    RunCancelled,
+    RunCompleted,
+    RunFact,
+    RunFailed,
+    SignalExpired,
+    TimerFired,
+    TransitionActivated,
+)
+from perdure.kernel.mapping import unsuccessful
+from perdure.kernel.queues import Queue, added, rest
+from perdure.kernel.rules import DueKind, Rules, is_released, policy_of
+from perdure.kernel.state import ACTIVE, LIVE, TERMINAL, Agenda, NodeState, RunStatus, SignalWait, State, TimerWait
+
+CLOSES_FROM: Final = 2
+"""The version from which a run goes on when a node has failed."""
+BUDGETS_FROM: Final = 4
+"""The version from which there are retries and budgets."""
+NOTHING: Final = Agenda()
+
+_RUN_FACTS: Final[dict[RunStatus, RunFact]] = {
+    "completed": RunCompleted(),
+    "failed": RunFailed(),
+    "blocked": RunBlocked(),
+    "cancelled": RunCancelled(),
+}
+
+_EXPIRIES: Final[Mapping[DueKind, type[AttemptDeadlineExpired | SignalExpired | TimerFired]]] = {
+    "attempt": AttemptDeadlineExpired,
+    "signal_wait": SignalExpired,
+    "timer": TimerFired,
+}
+
+
+def owed(state: State, rules: Rules) -> EventV5 | None:
+    """Return the event that must follow in this batch; None if the batch may end."""
+    if state.agenda == NOTHING:
+        return None
+    for step in _STEPS:
+        event = step(state, rules)
+        if event is not None:
+            return within_budget(state, event, state.version, rules)
+    return None
+
+
+def within_budget(state: State, event: EventV5, version: int, rules: Rules) -> EventV5:
+    """Return the event; or, if it would exceed a budget of the run, the event that says so."""
+    budget = rules.charge(event)
+    if budget is None or version < BUDGETS_FROM:
+        return event
+    budgets = state.plan.specification.budgets
+    limit, usage = (
+        (budgets.max_attempts, state.attempts_used)
+        if budget == "attempts"
+        else (budgets.max_transitions, state.transitions_used)
+    )
+    if not rules.exceeds(usage, limit):
+        return event
+    return BudgetExhausted(budget=budget, limit=limit, usage=usage, last_outcome=state.last_outcome)
+
+
+def settling(state: State, version: int, rules: Rules) -> State:
+    """Return the state in which the rules of a version begin to settle what older ones left."""
+    cold = state.cold
+    for component in state.held:
+        cold = added(cold, component)
+    agenda = Agenda(settling=True, judging=True)
+    return tidied(replace(state, version=version, cold=cold, held=(), agenda=agenda), rules)
+
+
+def scheduled(state: State, kind: DueKind, deadline_ms: int, position: int, rules: Rules) -> State:
+    """Return the state in which something happens to a node at a time."""
+    item = (deadline_ms, rules.due_order.index(kind), position)
+    return replace(state, due=added(state.due, item))
+
+
+# What is owed, in order: each step returns the event that it owes, if it owes any.
+
+
+def _failure(state: State, _: Rules) -> EventV5 | None:
+    return RunFailed() if state.agenda.failing else None
+
+
+def _initial(state: State, _: Rules) -> EventV5 | None:
+    done = state.agenda.initial
+    return None if done is None else NodeReady(node=state.name(state.plan.initial[done]), cause="initial")
+
+
+def _cancellation(state: State, _: Rules) -> EventV5 | None:
+    position = state.agenda.cancelling
+    if position is None:
+        return None
+    if position == len(state.plan.nodes):
+        return RunCancelled()
+    outcome = unsuccessful("cancelled", "the run was cancelled")
+    return NodeOutcomeCommitted(node=state.name(position), attempt_id=state.nodes[position].attempt_id, outcome=outcome)
+
+
+def _outcome(state: State, _: Rules) -> EventV5 | None:
+    if state.agenda.outcome is None:
+        return None
+    position, outcome = state.agenda.outcome
+    return NodeOutcomeCommitted(node=state.name(position), attempt_id=state.nodes[position].attempt_id, outcome=outcome)
+
+
+def _retry(state: State, rules: Rules) -> EventV5 | None:
+    position = state.agenda.retry
+    if position is None and state.agenda.settling and state.unsettled is not None:
+        position = state.unsettled.first
+    if position is None:
+        return None
+    node = state.nodes[position]
+    if node.retry_ms is not None:
+        return RetryReleased(node=state.name(position), next_attempt=node.attempts + 1)
+    policy = policy_of(state.node(position))
+    delay = rules.delay_ms(policy.backoff, node.attempts + 1)
+    delay += rules.jitter_ms(policy, state.run_id, state.name(position), node.attempts + 1)
+    return RetryScheduled(
+        node=state.name(position), next_attempt=node.attempts + 1, deadline_ms=rules.later(state.now_ms, delay)
+    )
+
+
+def _termination(state: State, _: Rules) -> EventV5 | None:
+    position = state.agenda.termination
+    if position is None:
+        return None
+    limit, usage = policy_of(state.node(position)).max_attempts, state.nodes[position].attempts
+    return NodeTerminated(node=state.name(position), reason="attempts_exhausted", limit=limit, usage=usage)
+
+
+def _transition(state: State, _: Rules) -> EventV5 | None:
+    if not state.agenda.firing:
+        return None
+    edge = state.agenda.firing[state.agenda.fired]
+    source = state.plan.edges[edge].source
+    sequence = state.nodes[state.plan.positions[source]].outcome
+    assert sequence is not None
+    return TransitionActivated(edge=edge, source=source, source_sequence=sequence)
+
+
+def _release(state: State, _: Rules) -> EventV5 | None:
+    releases = state.agenda.releases
+    return None if releases is None else NodeReady(node=state.name(releases.first), cause="dependencies")
+
+
+def _queued(state: State, _: Rules) -> EventV5 | None:
+    queued = state.agenda.queued
+    return None if queued is None else NodeReady(node=state.name(queued.first), cause="queued")
+
+
+def _closure(state: State, rules: Rules) -> EventV5 | None:
+    if not state.agenda.closing:
+        return None
+    position = state.agenda.closing[state.agenda.closed]
+    kind = closure(state, position, rules, is_cold=is_cold(state, position))
+    assert kind is not None
+    if kind == "terminated":
+        return NodeTerminated(node=state.name(position), reason="no_correction")
+    return NodeOutcomeCommitted(node=state.name(position), outcome=unsuccessful(kind, "the node will never run"))
+
+
+def _verdict(state: State, _: Rules) -> EventV5 | None:
+    return None if state.agenda.verdict is None else _RUN_FACTS[state.agenda.verdict]
+
+
+def _due(state: State, rules: Rules) -> EventV5 | None:
+    if not state.agenda.advancing or state.due is None:
+        return None
+    deadline_ms, rank, position = state.due.first
+    if rules.due_order[rank] == "elapsed":
+        return BudgetExhausted(budget="elapsed", limit=deadline_ms, usage=state.now_ms, last_outcome=state.last_outcome)
+    name, node = state.name(position), state.nodes[position]
+    if rules.due_order[rank] == "retry":
+        return RetryReleased(node=name, next_attempt=node.attempts + 1)
+    assert node.attempt_id is not None
+    return _EXPIRIES[rules.due_order[rank]](node=name, attempt_id=node.attempt_id, deadline_ms=deadline_ms)
+
+
+Step = Callable[[State, Rules], EventV5 | None]
+_STEPS: Final[tuple[Step, ...]] = (
+    _failure,
+    _initial,
+    _cancellation,
+    _outcome,
+    _retry,
+    _termination,
+    _transition,
+    _release,
+    _queued,
+    _closure,
+    _verdict,
+    _due,
+)
+
+
+def tidied(state: State, rules: Rules) -> State:
+    """Return the state with nothing on its agenda that needs no event."""
+    agenda = state.agenda
+    if agenda == NOTHING:
+        return state
+    if agenda.cancelling is not None:
+        return _to_next_cancelled(state, agenda.cancelling)
+    if agenda.settling and state.unsettled is None:
+        state = replace(state, agenda=replace(agenda, settling=False))
+    if agenda.firing:
+        state = _to_next_firing(state, rules)
+    if agenda.queued is not None:
+        state = _to_next_queued(state)
+    if agenda.judging and _may_judge(state.agenda):
+        state = _judged(state, rules)
+    return _to_next_due(state, rules) if agenda.advancing else state
+
+
+def _to_next_cancelled(state: State, position: int) -> State:
+    while position < len(state.plan.nodes) and state.nodes[position].status in TERMINAL:
+        position += 1
+    return replace(state, agenda=replace(state.agenda, cancelling=position))
+
+
+def _to_next_firing(state: State, rules: Rules) -> State:
+    agenda, fired = state.agenda, state.agenda.fired
+    while fired < len(agenda.firing):
+        target = state.plan.targets[agenda.firing[fired]]
+        if rules.fires(state.nodes[target], state.node(target).max_activations):
+            return replace(state, agenda=replace(agenda, fired=fired))
+        fired += 1
+    return replace(state, agenda=replace(agenda, firing=(), fired=0))
+
+
+def _to_next_queued(state: State) -> State:
+    queued = state.agenda.queued
+    while queued is not None and not _has_next(state.nodes[queued.first]):
+        queued = rest(queued)
+    return replace(state, agenda=replace(state.agenda, queued=queued))
+
+
+def _has_next(node: NodeState) -> bool:
+    """Tell whether an activation that waits may begin."""
+    return node.queue is not None and node.status not in LIVE and not node.closed and is_released(node)
+
+
+def _may_judge(agenda: Agenda) -> bool:
+    """Tell whether all that comes before the closing is done."""
+    return agenda == Agenda(judging=True, advancing=agenda.advancing)
+
+
+def _judged(state: State, rules: Rules) -> State:
+    if state.version >= CLOSES_FROM:
+        state = with_next_round(state, rules)
+    if state.agenda.closing:
+        return state
+    ended = sum(state.statuses.get(status, 0) for status in TERMINAL)
+    verdict = _result(state, rules) if ended == len(state.plan.nodes) else None
+    return replace(state, agenda=replace(state.agenda, judging=False, verdict=verdict))
+
+
+def _result(state: State, rules: Rules) -> RunStatus:
+    for status, result in rules.result_precedence:
+        if state.statuses.get(status, 0):
+            return result
+    return "completed"
+
+
+def _to_next_due(state: State, rules: Rules) -> State:
+    if state.agenda != Agenda(advancing=True):
+        return state
+    due = without_outdated(state, rules)
+    is_over = due is None or not rules.is_due(state.now_ms, due.first[0])
+    return replace(state, due=due, agenda=NOTHING if is_over else state.agenda)
+
+
+def without_outdated(state: State, rules: Rules) -> Queue[tuple[int, ...]] | None:
+    """Return what happens at a time, with what is still to happen in front."""
+    due = state.due
+    while due is not None and not _is_current(state, due.first, rules):
+        due = rest(due)
+    return due
+
+
+def _is_current(state: State, item: tuple[int, ...], rules: Rules) -> bool:
+    """Tell whether what was to happen is still to."""
+    deadline_ms, rank, position = item
+    kind = rules.due_order[rank]
+    if kind == "elapsed":
+        return True
+    node = state.nodes[position]
+    match kind:
+        case "attempt":
+            return node.status in ACTIVE and node.deadline_ms == deadline_ms
+        case "signal_wait":
+            return isinstance(node.wait, SignalWait) and node.wait.deadline_ms == deadline_ms
+        case "timer":
+            return isinstance(node.wait, TimerWait) and node.wait.deadline_ms == deadline_ms
+        case "retry":
+            return node.retry_ms == deadline_ms

@@ -1,0 +1,67 @@
+"""Creation: the first state of a run, from its pinned specification.
+
+Source: ADR-0032, "Serializable workflow specification"; RUN requirements of `docs/spec/kernel.md`.
+"""
+
+from __future__ import annotations
+
+from immutables import Map
+
+from perdure.kernel.events import RunCreated
+from perdure.kernel.legality import Refusal
+from perdure.kernel.plan import Plan, plan_of
+from perdure.kernel.queues import added
+from perdure.kernel.rules import Rules
+from perdure.kernel.state import Agenda, ComponentState, NodeState, State, Tally
+from perdure.kernel.validation.validator import validate
+
+
+def created(event: RunCreated, version: int, rules: Rules) -> State | Refusal:
+    """Return the state of a run that was just created, or why it cannot be."""
+    validation = validate(event.specification)
+    specification = validation.specification
+    if specification is None:
+        return "invalid_specification", f"the specification is not valid: {validation.problems[0].sentence}"
+    if event.content_hash != validation.content_hash or event.specification.get("content_hash") != event.content_hash:
+        return "invalid_specification", f"the content hash of the specification is {validation.content_hash}"
+    if specification.schema_version > version:
+        told = f"a specification of version {specification.schema_version} cannot be in a history of version {version}"
+        return "invalid_specification", told
+    if set(event.input) != set(specification.inputs):
+        return "invalid_input", f"the run's input has exactly the fields {sorted(specification.inputs)}"
+    if len({event.run_id, *event.ancestors}) != len(event.ancestors) + 1:
+        return "invalid_ancestors", "a run is no ancestor of its own, and each ancestor stands once"
+    return _first_state(event, plan_of(specification, validation.initial_nodes), version, rules)
+
+
+def _first_state(event: RunCreated, plan: Plan, version: int, rules: Rules) -> State:
+    size = len(plan.nodes)
+    elapsed = plan.specification.budgets.max_elapsed_ms
+    return State(
+        plan=plan,
+        run_id=event.run_id,
+        ancestors=event.ancestors,
+        content_hash=event.content_hash,
+        input=event.input,
+        sequence=1,
+        version=version,
+        nodes=Map((position, _first_node(plan, position)) for position in range(size)),
+        components=Map((number, _first_component(plan, number)) for number in range(len(plan.members))),
+        entrances=Map(enumerate(plan.entering)),
+        statuses=Map([("pending", size)]),
+        due=None if elapsed is None else added(None, (elapsed, rules.due_order.index("elapsed"), -1)),
+        agenda=Agenda(initial=0),
+    )
+
+
+def _first_node(plan: Plan, position: int) -> NodeState:
+    prerequisites = len(plan.prerequisites[position])
+    return NodeState(tally=Tally(unfinished=prerequisites) if prerequisites else None)
+
+
+def _first_component(plan: Plan, number: int) -> ComponentState:
+    members = plan.members[number]
+    closable = (node for node in members if plan.entering[node] and not plan.prerequisites[node])
+    return ComponentState(
+        unfinished=len(members), live=0, predecessors=plan.predecessors[number], closable=Map(dict.fromkeys(closable))
+    )

@@ -1,0 +1,248 @@
+"""Decide: the batch of events that a command gives, or why it gives none.
+
+Source: ADR-0032, "Commands, events, state, and effects"; "Commands and their batches" of `docs/spec/kernel.md`.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from perdure.kernel.commands import (
+    AcquireRecovery,
+    AdvanceTime,
+    AnyCommand,
+    CompleteAttempt,
+    CompleteChild,
+    CreateRun,
+    DeliverSignal,
+    OpenSignalWait,
+    OpenTimerWait,
+    Rejection,
+    ReleaseRecovery,
+    RequestCancellation,
+    Settle,
+    StartNode,
+)
+from perdure.kernel.consequences import owed, settling, within_budget
+from perdure.kernel.creation import created
+from perdure.kernel.events import (
+    RUNTIME_VERSION,
+    CancellationRequested,
+    ChildCompleted,
+    ChildStarted,
+    EventV5,
+    NodeOutcomeCommitted,
+    NodeStarted,
+    RecoveryAcquired,
+    RecoveryReleased,
+    RunCreated,
+    SignalAccepted,
+    SignalRejected,
+    SignalWaitOpened,
+    TimerWaitOpened,
+    VirtualTimeAdvanced,
+)
+from perdure.kernel.identity import AttemptId, NodeId
+from perdure.kernel.legality import Opening, Refusal, attempt_deadline, cancel_targets, open_wait, refusal
+from perdure.kernel.mapping import child_outcome
+from perdure.kernel.outcomes import Outcome
+from perdure.kernel.reduce import applied
+from perdure.kernel.rules import RULES, Rules
+from perdure.kernel.specification import covered_by_hash
+from perdure.kernel.state import State
+from perdure.kernel.values import digest
+
+Events = tuple[EventV5, ...]
+
+_Asking = (
+    StartNode
+    | CompleteAttempt
+    | CompleteChild
+    | OpenSignalWait
+    | OpenTimerWait
+    | DeliverSignal
+    | AdvanceTime
+    | RequestCancellation
+    | AcquireRecovery
+    | ReleaseRecovery
+)
+"""The commands of a run that is there, and that have a first event of their own."""
+
+
+def decide(state: State | None, command: AnyCommand, rules: Rules = RULES) -> Events | Rejection:
+    """Return the events of a command, one atomic batch; or why there are none.
+
+    What was asked before is answered first, then that the run has ended, then everything else.
+    """
+    if isinstance(command, CreateRun):
+        return _creation(state, command, rules)
+    if state is None:
+        return Rejection(code="no_run", sentence="there is no run")
+    repeated = _repeat(state, command, rules)
+    if repeated is not None:
+        return repeated
+    if state.status != "running":
+        return Rejection(code="run_terminal", sentence=f"the run has ended: it is {state.status}")
+    if isinstance(command, Settle):
+        return _settled(state, rules)
+    opening = _opening(state, command, rules)
+    refused = opening if isinstance(opening, Rejection) else _rejected(refusal(state, opening, rules))
+    if refused is not None:
+        return refused
+    assert not isinstance(opening, Rejection)
+    return _batch(state, within_budget(state, opening, RUNTIME_VERSION, rules), rules)
+
+
+def _batch(state: State, opening: EventV5 | None, rules: Rules) -> Events:
+    events = []
+    while opening is not None:
+        events.append(opening)
+        state = applied(state, opening, RUNTIME_VERSION, rules)
+        opening = owed(state, rules)
+    return tuple(events)
+
+
+def _rejected(refused: Refusal | None) -> Rejection | None:
+    return None if refused is None else Rejection(code=refused[0], sentence=refused[1])
+
+
+def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events | Rejection:
+    content_hash = digest(covered_by_hash(command.specification))
+    document = {**command.specification, "content_hash": content_hash}
+    event = RunCreated(
+        run_id=command.run_id,
+        specification=document,
+        content_hash=content_hash,
+        input=command.input,
+        ancestors=command.ancestors,
+    )
+    if state is not None:
+        same = (state.run_id, state.content_hash, state.ancestors) == (event.run_id, content_hash, event.ancestors)
+        if same and digest(state.input) == digest(event.input):
+            return Rejection(code="already_created", sentence=f"the run {state.run_id} was created before")
+        return Rejection(code="run_conflict", sentence=f"the run {state.run_id} was created otherwise")
+    first = created(event, RUNTIME_VERSION, rules)
+    if not isinstance(first, State):
+        return Rejection(code=first[0], sentence=first[1])
+    return (event, *_batch(first, owed(first, rules), rules))
+
+
+def _settled(state: State, rules: Rules) -> Events | Rejection:
+    unsettled = settling(state, RUNTIME_VERSION, rules)
+    opening = owed(unsettled, rules)
+    if opening is None:
+        return Rejection(code="no_effect", sentence="nothing is owed")
+    return _batch(unsettled, opening, rules)
+
+
+def _repeat(state: State, command: AnyCommand, rules: Rules) -> Rejection | None:
+    """Return the answer to a command that was given before."""
+    match command:
+        case CompleteAttempt(node=node, attempt_id=attempt_id, outcome=outcome):
+            return _committed(state, node, attempt_id, outcome, rules)
+        case CompleteChild(node=node, attempt_id=attempt_id):
+            position = state.position(node)
+            if position is None or state.node(position).child is None:
+                return None
+            outcome = child_outcome(state.node(position), command, rules)
+            return _committed(state, node, attempt_id, outcome, rules)
+        case DeliverSignal(signal_id=signal_id) if signal_id in state.signals:
+            disposition = state.signals[signal_id]
+            sentence = f"the delivery {signal_id} was used up before: {disposition}"
+            return Rejection(code="already_consumed", sentence=sentence, disposition=disposition)
+        case _:
+            return None
+
+
+def _committed(state: State, name: NodeId, attempt_id: AttemptId, outcome: Outcome, rules: Rules) -> Rejection | None:
+    attempt = state.attempts.get(attempt_id)
+    if attempt is None or attempt.outcome is None:
+        return None
+    if attempt.node == state.position(name) and rules.same_outcome(state.outcomes[attempt.outcome], outcome):
+        return Rejection(code="already_committed", sentence=f"the attempt {attempt_id} ended so before")
+    return Rejection(code="conflicting_outcome", sentence=f"the attempt {attempt_id} ended otherwise before")
+
+
+def _opening(state: State, command: _Asking, rules: Rules) -> Opening | Rejection:  # noqa: C901 - one case a command
+    """Return the first event of a command, whether or not it is legal."""
+    match command:
+        case StartNode():
+            return _start(state, command, rules)
+        case CompleteAttempt(node=node, attempt_id=attempt_id, outcome=outcome):
+            return NodeOutcomeCommitted(node=node, attempt_id=attempt_id, outcome=outcome)
+        case CompleteChild():
+            return ChildCompleted(
+                node=command.node,
+                attempt_id=command.attempt_id,
+                child_run_id=command.child_run_id,
+                result=command.result,
+                output=command.output,
+            )
+        case OpenSignalWait():
+            return SignalWaitOpened(
+                node=command.node,
+                attempt_id=command.attempt_id,
+                name=command.name,
+                token_sha256=command.token_sha256,
+                deadline_ms=command.deadline_ms,
+            )
+        case OpenTimerWait():
+            return TimerWaitOpened(node=command.node, attempt_id=command.attempt_id, deadline_ms=command.deadline_ms)
+        case DeliverSignal():
+            return _delivery(state, command, rules)
+        case AdvanceTime(now_ms=now_ms):
+            return VirtualTimeAdvanced(now_ms=now_ms)
+        case RequestCancellation():
+            return CancellationRequested(
+                requester=command.requester,
+                reason=command.reason,
+                now_ms=state.now_ms,
+                policy=state.plan.specification.cancellation,
+                targets=cancel_targets(state),
+            )
+        case AcquireRecovery(owner=owner, epoch=epoch):
+            return RecoveryAcquired(owner=owner, epoch=epoch)
+        case ReleaseRecovery(owner=owner, epoch=epoch):
+            return RecoveryReleased(owner=owner, epoch=epoch)
+        case _:
+            assert_never(command)
+
+
+def _start(state: State, command: StartNode, rules: Rules) -> Opening | Rejection:
+    position = state.position(command.node)
+    if position is None:
+        return _unknown(command.node)
+    attempt = state.nodes[position].attempts + 1
+    deadline_ms = attempt_deadline(state, position, RUNTIME_VERSION, rules)
+    if command.child_run_id is None:
+        return NodeStarted(node=command.node, attempt_id=command.attempt_id, attempt=attempt, deadline_ms=deadline_ms)
+    return ChildStarted(
+        node=command.node,
+        attempt_id=command.attempt_id,
+        attempt=attempt,
+        child_run_id=command.child_run_id,
+        deadline_ms=deadline_ms,
+    )
+
+
+def _delivery(state: State, command: DeliverSignal, rules: Rules) -> Opening | Rejection:
+    position = state.position(command.node)
+    if position is None:
+        return _unknown(command.node)
+    wait, attempt_id = open_wait(state, position, rules), state.nodes[position].attempt_id
+    if wait is None or attempt_id is None:
+        return Rejection(code="no_open_wait", sentence=f"{command.node} waits for no signal now")
+    mismatch = rules.mismatch(wait, command.name, command.token_sha256)
+    if mismatch is not None:
+        return SignalRejected(node=command.node, attempt_id=attempt_id, signal_id=command.signal_id, reason=mismatch)
+    return SignalAccepted(
+        node=command.node,
+        attempt_id=attempt_id,
+        signal_id=command.signal_id,
+        name=command.name,
+        payload=command.payload,
+    )
+
+
+def _unknown(name: NodeId) -> Rejection:
+    return Rejection(code="unknown_node", sentence=f"there is no node {name}")

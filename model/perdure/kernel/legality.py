@@ -1,0 +1,238 @@
+"""Legality: which events may open a batch, when nothing is owed.
+
+A command is its first event, so the same rules refuse a command and find an event corrupt.
+
+Source: "Commands and their batches" of the graph design and of `docs/spec/kernel.md`.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from perdure.kernel.commands import RejectionCode
+from perdure.kernel.consequences import BUDGETS_FROM, without_outdated
+from perdure.kernel.events import (
+    BudgetExhausted,
+    CancellationRequested,
+    CancelTarget,
+    ChildCompleted,
+    ChildStarted,
+    NodeOutcomeCommitted,
+    NodeStarted,
+    RecoveryAcquired,
+    RecoveryReleased,
+    SignalAccepted,
+    SignalRejected,
+    SignalWaitOpened,
+    TimerWaitOpened,
+    VirtualTimeAdvanced,
+)
+from perdure.kernel.identity import AttemptId, NodeId
+from perdure.kernel.rules import Rules, policy_of
+from perdure.kernel.state import SignalWait, State
+
+Refusal = tuple[RejectionCode, str]
+"""A code and a sentence."""
+
+Opening = (
+    NodeStarted
+    | ChildStarted
+    | NodeOutcomeCommitted
+    | ChildCompleted
+    | SignalWaitOpened
+    | TimerWaitOpened
+    | SignalAccepted
+    | SignalRejected
+    | VirtualTimeAdvanced
+    | CancellationRequested
+    | RecoveryAcquired
+    | RecoveryReleased
+)
+"""The events that a command begins with, creation apart."""
+
+
+def refusal(state: State, event: Opening, rules: Rules) -> Refusal | None:
+    """Return why an event cannot open a batch, or None if it can."""
+    match event:
+        case NodeStarted() | ChildStarted():
+            return _start(state, event)
+        case NodeOutcomeCommitted():
+            return _outcome(state, event, rules)
+        case ChildCompleted():
+            return _child_completed(state, event, rules)
+        case SignalWaitOpened() | TimerWaitOpened():
+            return _wait(state, event, rules)
+        case SignalAccepted() | SignalRejected():
+            return _delivery(state, event, rules)
+        case VirtualTimeAdvanced(now_ms=now_ms):
+            return _time(state, now_ms, rules)
+        case CancellationRequested():
+            return None
+        case RecoveryAcquired() | RecoveryReleased():
+            return _recovery(state, event)
+        case _:
+            assert_never(event)
+
+
+def contradiction(state: State, event: Opening, version: int, rules: Rules) -> str | None:
+    """Return what an event that opens a batch says that is not so; None if all of it is so."""
+    match event:
+        case NodeStarted() | ChildStarted():
+            position = state.plan.positions[event.node]
+            number, deadline = state.nodes[position].attempts + 1, attempt_deadline(state, position, version, rules)
+            if (event.attempt, event.deadline_ms) != (number, deadline):
+                return f"this is attempt {number} of {event.node}, and its deadline is {deadline}"
+        case SignalAccepted() | SignalRejected():
+            node = state.nodes[state.plan.positions[event.node]]
+            wait = node.wait
+            if node.attempt_id != event.attempt_id:
+                return f"the attempt that waits is {node.attempt_id}"
+            if isinstance(event, SignalAccepted) and isinstance(wait, SignalWait) and event.name != wait.name:
+                return f"{event.node} waits for {wait.name}, not for {event.name}"
+        case CancellationRequested():
+            if event.now_ms != state.now_ms:
+                return f"it is {state.now_ms}, not {event.now_ms}"
+            if event.targets != cancel_targets(state):
+                return "the targets are not the attempts that are active"
+        case _:
+            pass
+    return None
+
+
+def exhausted_at_start(state: State, version: int, rules: Rules) -> BudgetExhausted | None:
+    """Return what opens a batch when a ready node cannot be started, since the attempts of the run are used up."""
+    limit = state.plan.specification.budgets.max_attempts
+    if version < BUDGETS_FROM or not state.statuses.get("ready", 0) or not rules.exceeds(state.attempts_used, limit):
+        return None
+    return BudgetExhausted(budget="attempts", limit=limit, usage=state.attempts_used, last_outcome=state.last_outcome)
+
+
+def _start(state: State, event: NodeStarted | ChildStarted) -> Refusal | None:
+    position = state.position(event.node)
+    if position is None:
+        return _unknown(event.node)
+    status = state.nodes[position].status
+    if status != "ready":
+        return "not_ready", f"{event.node} is {status}, not ready"
+    if event.attempt_id in state.attempts:
+        return "attempt_id_used", f"the attempt {event.attempt_id} was started before"
+    child = state.node(position).child
+    if isinstance(event, NodeStarted):
+        return None if child is None else ("child_run_id_needed", f"{event.node} is a child run: it needs an identity")
+    if child is None:
+        return "not_a_child", f"{event.node} has a handler, and no child run"
+    if event.child_run_id in (state.run_id, *state.ancestors) or event.child_run_id in state.child_runs:
+        return "child_run_id_used", f"the run {event.child_run_id} is this one, an ancestor, or was started before"
+    return None
+
+
+def attempt_deadline(state: State, position: int, version: int, rules: Rules) -> int | None:
+    """Return when an attempt that starts now expires, if it does."""
+    limit = policy_of(state.node(position)).attempt_deadline_ms
+    return None if limit is None or version < BUDGETS_FROM else rules.later(state.now_ms, limit)
+
+
+def _active(state: State, name: NodeId, attempt_id: AttemptId | None, rules: Rules) -> Refusal | None:
+    """Return why an attempt is not one that may still do something."""
+    position = state.position(name)
+    if position is None:
+        return _unknown(name)
+    node = state.nodes[position]
+    if attempt_id is None or node.attempt_id != attempt_id:
+        return "not_active", f"the attempt {attempt_id} of {name} is not active"
+    if node.status == "waiting":
+        return "not_active", f"{name} is waiting"
+    if node.deadline_ms is not None and rules.is_due(state.now_ms, node.deadline_ms):
+        return "attempt_due", f"the deadline of the attempt, {node.deadline_ms}, has passed"
+    return None
+
+
+def _outcome(state: State, event: NodeOutcomeCommitted, rules: Rules) -> Refusal | None:
+    refused = _active(state, event.node, event.attempt_id, rules)
+    if refused is not None:
+        return refused
+    position = state.plan.positions[event.node]
+    if state.node(position).child is not None:
+        return "is_a_child", f"{event.node} is a child run: its outcome comes from how that ended"
+    if event.outcome.kind == "skipped":
+        return "invalid_outcome", "an attempt cannot be skipped"
+    return None
+
+
+def _child_completed(state: State, event: ChildCompleted, rules: Rules) -> Refusal | None:
+    refused = _active(state, event.node, event.attempt_id, rules)
+    if refused is not None:
+        return refused
+    position = state.plan.positions[event.node]
+    if state.node(position).child is None:
+        return "not_a_child", f"{event.node} has a handler, and no child run"
+    if state.nodes[position].child_run_id != event.child_run_id:
+        return "not_active", f"{event.child_run_id} is not the child run of {event.node}"
+    return None
+
+
+def _wait(state: State, event: SignalWaitOpened | TimerWaitOpened, rules: Rules) -> Refusal | None:
+    refused = _active(state, event.node, event.attempt_id, rules)
+    if refused is not None:
+        return refused
+    node = state.node(state.plan.positions[event.node])
+    if node.child is not None:
+        return "is_a_child", f"{event.node} is a child run: only a handler waits"
+    if isinstance(event, SignalWaitOpened) and event.name not in node.signals:
+        return "undeclared_signal", f"{event.node} declares no signal {event.name}"
+    if event.deadline_ms is not None and rules.is_due(state.now_ms, event.deadline_ms):
+        return "deadline_passed", f"the deadline {event.deadline_ms} is not later than now, {state.now_ms}"
+    return None
+
+
+def open_wait(state: State, position: int, rules: Rules) -> SignalWait | None:
+    """Return the wait for a signal that is open at a node: neither it nor its attempt is due."""
+    node = state.nodes[position]
+    if not isinstance(node.wait, SignalWait):
+        return None
+    deadlines = (node.wait.deadline_ms, node.deadline_ms)
+    is_late = any(deadline is not None and rules.is_due(state.now_ms, deadline) for deadline in deadlines)
+    return None if is_late else node.wait
+
+
+def _delivery(state: State, event: SignalAccepted | SignalRejected, rules: Rules) -> Refusal | None:
+    position = state.position(event.node)
+    if position is None:
+        return _unknown(event.node)
+    if open_wait(state, position, rules) is None:
+        return "no_open_wait", f"{event.node} waits for no signal now"
+    if event.signal_id in state.signals:
+        return "already_consumed", f"the delivery {event.signal_id} was {state.signals[event.signal_id]} before"
+    return None
+
+
+def _time(state: State, now_ms: int, rules: Rules) -> Refusal | None:
+    if now_ms < state.now_ms:
+        return "time_went_back", f"it is {state.now_ms} already"
+    due = without_outdated(state, rules)
+    if now_ms == state.now_ms and (due is None or not rules.is_due(now_ms, due.first[0])):
+        return "no_effect", f"it is {state.now_ms} already, and nothing is due"
+    return None
+
+
+def cancel_targets(state: State) -> tuple[CancelTarget, ...]:
+    """Return what is active, in specification order."""
+    return tuple(
+        CancelTarget(node=state.name(position), attempt_id=node.attempt_id, child_run_id=node.child_run_id)
+        for position in range(len(state.plan.nodes))
+        if (node := state.nodes[position]).attempt_id is not None
+    )
+
+
+def _recovery(state: State, event: RecoveryAcquired | RecoveryReleased) -> Refusal | None:
+    last = state.recovery
+    if isinstance(event, RecoveryAcquired):
+        is_stale = last is not None and event.epoch <= last.epoch
+        return ("stale_epoch", f"the epoch {event.epoch} was granted before") if is_stale else None
+    if last is None or not last.is_held or (event.owner, event.epoch) != (last.owner, last.epoch):
+        return "wrong_owner", f"{event.owner} does not hold the run with epoch {event.epoch}"
+    return None
+
+
+def _unknown(name: NodeId) -> Refusal:
+    return "unknown_node", f"there is no node {name}"

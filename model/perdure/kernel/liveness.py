@@ -1,0 +1,126 @@
+"""What a change of one node's status means to the others: to its dependents, and to its component.
+
+Everything is counted, nothing is looked for again: a change costs the out-degree of the node that changes.
+
+Source: "Lifecycle" and its last paragraph, "Cost", of the graph design; DEP requirements of `docs/spec/kernel.md`.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from perdure.kernel.errors import corrupt
+from perdure.kernel.queues import added
+from perdure.kernel.rules import Rules, is_released, share
+from perdure.kernel.state import LIVE, TERMINAL, NodeState, State, Status, Tally
+
+
+def changed(state: State, position: int, node: NodeState, rules: Rules) -> State:
+    """Return the state with a node as it is now. Its status may change as the node table allows."""
+    before, after = state.nodes[position].status, node.status
+    state = replace(state, nodes=state.nodes.set(position, node))
+    if before == after:
+        return state
+    if not any(move.source == before and move.target == after for move in rules.node_table):
+        corrupt("illegal_transition", f"node {state.name(position)} cannot go from {before} to {after}")
+    statuses = state.statuses.set(before, state.statuses[before] - 1)
+    statuses = statuses.set(after, statuses.get(after, 0) + 1)
+    state = _component_told(replace(state, statuses=statuses), position, before, after)
+    is_revivable = state.entrances[position] > 0
+    return _dependents_told(
+        state, position, share(before, is_revivable=is_revivable), share(after, is_revivable=is_revivable), rules
+    )
+
+
+def judged(state: State, position: int, rules: Rules) -> State:
+    """Return the state after the dependents of a node that ended were judged: satisfaction is latched."""
+    for dependent in state.plan.dependents[position]:
+        node = state.nodes[dependent]
+        if node.status == "pending" and not is_released(node) and is_satisfied(state, dependent, rules):
+            state = _released(state, dependent, node)
+    return state
+
+
+def is_satisfied(state: State, position: int, rules: Rules) -> bool:
+    """Tell whether the policy of a node is satisfied by the current statuses of its prerequisites."""
+    tally = state.nodes[position].tally
+    assert tally is not None
+    return rules.satisfied(state.node(position).dependency_policy, len(state.plan.prerequisites[position]), tally)
+
+
+def _released(state: State, position: int, node: NodeState) -> State:
+    pinned = tuple(state.nodes[prerequisite].outcome or 0 for prerequisite in state.plan.prerequisites[position])
+    state = replace(state, nodes=state.nodes.set(position, replace(node, released=pinned)))
+    agenda = state.agenda
+    if not state.plan.entering[position]:
+        return replace(state, agenda=replace(agenda, releases=added(agenda.releases, position)))
+    if node.queue is not None:
+        return replace(state, agenda=replace(agenda, queued=added(agenda.queued, position)))
+    return to_be_closed(state, position)
+
+
+def _component_told(state: State, position: int, before: Status, after: Status) -> State:
+    number = state.plan.component[position]
+    part = state.components[number]
+    live = part.live + (after in LIVE) - (before in LIVE)
+    unfinished = part.unfinished + (before in TERMINAL) - (after in TERMINAL)
+    state = replace(state, components=state.components.set(number, replace(part, live=live, unfinished=unfinished)))
+    if after == "changes_requested":
+        state = to_be_closed(state, position)
+    return cooled(state, number) if not live and part.live else state
+
+
+def cooled(state: State, number: int) -> State:
+    """Return the state in which a component is looked at, if nothing live is in it or leads to it."""
+    part = state.components[number]
+    return state if part.live or part.predecessors else replace(state, cold=added(state.cold, number))
+
+
+def to_be_closed(state: State, position: int) -> State:
+    """Return the state in which a node is closed once nothing live reaches it."""
+    number = state.plan.component[position]
+    part = state.components[number]
+    part = replace(part, closable=part.closable.set(position, None))
+    return replace(state, components=state.components.set(number, part))
+
+
+def _dependents_told(state: State, position: int, before: Tally, after: Tally, rules: Rules) -> State:
+    if before == after:
+        return state
+    for dependent in state.plan.dependents[position]:
+        node = state.nodes[dependent]
+        tally = node.tally
+        assert tally is not None
+        tally = Tally(
+            unfinished=tally.unfinished - before.unfinished + after.unfinished,
+            succeeded=tally.succeeded - before.succeeded + after.succeeded,
+            cancelled=tally.cancelled - before.cancelled + after.cancelled,
+            blocked=tally.blocked - before.blocked + after.blocked,
+            revivable=tally.revivable - before.revivable + after.revivable,
+        )
+        state = replace(state, nodes=state.nodes.set(dependent, replace(node, tally=tally)))
+        if node.status == "pending" and not tally.unfinished and not is_released(node):
+            state = _perhaps_hopeless(state, dependent, rules)
+    return state
+
+
+def _perhaps_hopeless(state: State, position: int, rules: Rules) -> State:
+    """Note a node whose prerequisites all ended without satisfying it."""
+    if is_satisfied(state, position, rules):
+        return state
+    state = to_be_closed(state, position)
+    tally = state.nodes[position].tally
+    assert tally is not None
+    if tally.revivable:
+        return state
+    return replace(state, hopeless=added(state.hopeless, (state.plan.component[position], position)))
+
+
+def entrance_lost(state: State, position: int, rules: Rules) -> State:
+    """Return the state after one of the edges into a node turned out never to fire again."""
+    left = state.entrances[position] - 1
+    state = replace(state, entrances=state.entrances.set(position, left))
+    if left:
+        return state
+    status = state.nodes[position].status
+    return _dependents_told(state, position, share(status, is_revivable=True), share(status, is_revivable=False), rules)

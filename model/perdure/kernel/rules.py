@@ -1,0 +1,280 @@
+"""The rules that are finite functions: each is one table or one small pure function, and stands here once.
+
+The reducer, the documentation's diagrams, the proofs and the generators use the same ones. `Rules` holds them all, so
+that one of them can be replaced, and what depends on it be seen.
+
+Source: ADR-0032, "State model", "Typed outcomes and dependency policies"; `docs/spec/kernel.md`.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, assert_never
+
+import msgspec
+
+from perdure.kernel.events import (
+    ChildResult,
+    ChildStarted,
+    Event,
+    Mismatch,
+    NodeReady,
+    NodeStarted,
+    RetryReleased,
+    RetryScheduled,
+    TransitionActivated,
+)
+from perdure.kernel.identity import Name, NodeId, RunId
+from perdure.kernel.outcomes import Outcome, OutcomeKind
+from perdure.kernel.predicates import Predicate, matches
+from perdure.kernel.specification import (
+    Backoff,
+    ChildPolicy,
+    DependencyPolicy,
+    Exponential,
+    Fixed,
+    Immediate,
+    Node,
+    RetryPolicy,
+)
+from perdure.kernel.state import LIVE, TERMINAL, NodeState, RunStatus, SignalWait, Status, Tally
+from perdure.kernel.values import MAX_SAFE_INTEGER, Digest, JsonValue, canonical_json
+
+DIAGRAM: Final = "ADR-0032, State model"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A change of a node's status that may happen: by which events, and where that is said."""
+
+    source: Status
+    target: Status
+    events: tuple[str, ...]
+    origin: str
+
+
+_OUTCOME = ("NodeOutcomeCommitted",)
+_BEGINS = ("TransitionActivated", "NodeReady")
+
+NODE_TABLE: Final = (
+    Move("pending", "ready", ("NodeReady", "TransitionActivated"), DIAGRAM),
+    Move("pending", "skipped", _OUTCOME, DIAGRAM),
+    Move("pending", "cancelled", _OUTCOME, DIAGRAM),
+    Move("ready", "running", ("NodeStarted", "ChildStarted"), DIAGRAM),
+    Move("ready", "cancelled", _OUTCOME, DIAGRAM),
+    Move("running", "waiting", ("SignalWaitOpened", "TimerWaitOpened"), DIAGRAM),
+    Move("running", "succeeded", _OUTCOME, DIAGRAM),
+    Move("running", "retry_pending", _OUTCOME, DIAGRAM),
+    Move("running", "changes_requested", _OUTCOME, DIAGRAM),
+    Move("running", "failed", _OUTCOME, DIAGRAM),
+    Move("running", "blocked", _OUTCOME, DIAGRAM),
+    Move("running", "cancelled", _OUTCOME, DIAGRAM),
+    Move("waiting", "running", ("SignalAccepted", "TimerFired"), DIAGRAM + "; amendment: timer wait"),
+    Move("waiting", "retry_pending", _OUTCOME, DIAGRAM),
+    Move("waiting", "failed", _OUTCOME, DIAGRAM),
+    Move("waiting", "cancelled", _OUTCOME, DIAGRAM),
+    Move("retry_pending", "ready", ("RetryReleased",), DIAGRAM),
+    Move("changes_requested", "ready", _BEGINS, DIAGRAM),
+    Move("pending", "blocked", _OUTCOME, "amendment: propagation"),
+    Move("retry_pending", "cancelled", _OUTCOME, "amendment: cascade"),
+    Move("changes_requested", "cancelled", _OUTCOME, "amendment: cascade"),
+    Move("changes_requested", "failed", ("NodeTerminated",), "amendment: no correction left"),
+    Move("succeeded", "ready", _BEGINS, "amendment: a new activation"),
+    Move("failed", "ready", _BEGINS, "amendment: a new activation"),
+    Move("blocked", "ready", _BEGINS, "amendment: a new activation"),
+    Move("cancelled", "ready", _BEGINS, "amendment: a new activation"),
+)
+
+STATUS_AFTER: Final[Mapping[OutcomeKind, Status]] = {
+    "succeeded": "succeeded",
+    "changes_requested": "changes_requested",
+    "retryable_failure": "failed",
+    "permanent_failure": "failed",
+    "blocked": "blocked",
+    "cancelled": "cancelled",
+    "skipped": "skipped",
+}
+"""The status of a node after an outcome that is not retried."""
+
+Precedence = tuple[tuple[Status, RunStatus], ...]
+
+RESULT_PRECEDENCE: Final[Precedence] = (("failed", "failed"), ("blocked", "blocked"), ("cancelled", "cancelled"))
+"""The first status that a node of the run has tells how the run ends; if none has any, it is completed."""
+
+Charged = Literal["attempts", "transitions"]
+DueKind = Literal["elapsed", "attempt", "signal_wait", "timer", "retry"]
+
+DUE_ORDER: Final[tuple[DueKind, ...]] = ("elapsed", "attempt", "signal_wait", "timer", "retry")
+"""What comes first of what is due at one time."""
+
+_FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+_LARGEST_EXPONENT: Final = 53  # Two to this power is more than any delay.
+
+
+def satisfied(policy: DependencyPolicy, prerequisites: int, tally: Tally) -> bool:
+    """Tell whether a dependency policy is satisfied."""
+    match policy:
+        case "all_succeeded":
+            return tally.succeeded == prerequisites
+        case "all_completed":
+            return tally.unfinished == 0
+        case "any_succeeded":
+            return tally.succeeded > 0
+        case _:
+            assert_never(policy)
+
+
+def propagated(tally: Tally) -> OutcomeKind:
+    """Return what becomes of a node whose policy cannot be satisfied any more."""
+    if tally.cancelled:
+        return "cancelled"
+    return "blocked" if tally.blocked else "skipped"
+
+
+def share(status: Status, *, is_revivable: bool) -> Tally:
+    """Return what one prerequisite adds to a tally."""
+    return Tally(
+        unfinished=int(status not in TERMINAL),
+        succeeded=int(status == "succeeded"),
+        cancelled=int(status == "cancelled"),
+        blocked=int(status == "blocked"),
+        revivable=int(is_revivable and status in TERMINAL and status != "succeeded"),
+    )
+
+
+def policy_of(node: Node) -> RetryPolicy:
+    """Return the retry policy of a node: its own, or the safe default."""
+    return node.retry if node.retry is not None else RetryPolicy()
+
+
+def may_retry(policy: RetryPolicy, kind: OutcomeKind) -> bool:
+    """Tell whether an outcome is of a class that is tried again."""
+    return kind == "retryable_failure" or (kind == "permanent_failure" and kind in policy.classes)
+
+
+def has_attempts(policy: RetryPolicy, attempts: int) -> bool:
+    """Tell whether one more attempt is allowed after so many of the activation."""
+    return attempts < policy.max_attempts
+
+
+def delay_ms(backoff: Backoff, next_attempt: int) -> int:
+    """Return the delay before an attempt, without jitter; nothing overflows."""
+    match backoff:
+        case Immediate():
+            return 0
+        case Fixed(delay_ms=delay):
+            return delay
+        case Exponential(initial_ms=initial, multiplier=multiplier, maximum_ms=maximum):
+            exponent = next_attempt - 2
+            if initial and multiplier > 1 and exponent > _LARGEST_EXPONENT:
+                return maximum
+            grown: int = initial * multiplier ** min(exponent, _LARGEST_EXPONENT)
+            return min(grown, maximum)
+        case _:
+            assert_never(backoff)
+
+
+def jitter_ms(policy: RetryPolicy, run_id: RunId, node: NodeId, next_attempt: int) -> int:
+    """Return what is added to a delay: FNV-1a of 64 bits, modulo one more than the most."""
+    if policy.jitter is None:
+        return 0
+    value = _FNV_OFFSET
+    for byte in "\0".join((policy.jitter.seed, run_id, node, str(next_attempt))).encode():
+        value = (value ^ byte) * _FNV_PRIME & 0xFFFFFFFFFFFFFFFF
+    return value % (policy.jitter.maximum_ms + 1)
+
+
+def later(now_ms: int, delay: int) -> int:
+    """Return the time after a delay; it saturates."""
+    return min(now_ms + delay, MAX_SAFE_INTEGER)
+
+
+def is_due(now_ms: int, deadline_ms: int) -> bool:
+    """Tell whether a time has come."""
+    return now_ms >= deadline_ms
+
+
+def exceeds(usage: int, limit: int) -> bool:
+    """Tell whether one more would exceed a limit."""
+    return usage >= limit
+
+
+def charge(event: Event) -> Charged | None:
+    """Return the budget that an event consumes one of."""
+    match event:
+        case NodeStarted() | ChildStarted():
+            return "attempts"
+        case NodeReady(cause=cause):
+            return None if cause == "queued" else "transitions"
+        case TransitionActivated() | RetryScheduled() | RetryReleased():
+            return "transitions"
+        case _:
+            return None
+
+
+def fires(target: NodeState, limit: int | None) -> bool:
+    """Tell whether an edge into a node fires: not if it is closed, or has all the activations that it may have."""
+    return not target.closed and (limit is None or target.activations < limit)
+
+
+def begins_at_once(target: NodeState) -> bool:
+    """Tell whether an activation by an edge begins at once, or waits for its turn."""
+    return target.status not in LIVE and is_released(target) and target.queue is None
+
+
+def is_released(node: NodeState) -> bool:
+    """Tell whether a node's dependencies allow it to run: it has none, or they were satisfied once."""
+    return node.tally is None or node.released is not None
+
+
+def child_outcome(policy: ChildPolicy, result: ChildResult) -> OutcomeKind:
+    """Return the outcome that a child's result gives its node."""
+    if result == "completed":
+        return "succeeded"
+    if policy == "require_success" or result == "failed":
+        return "permanent_failure"
+    return result
+
+
+def same_outcome(one: Outcome, other: Outcome) -> bool:
+    """Tell whether two outcomes are one, by their canonical forms: `true` is not 1."""
+    forms: list[JsonValue] = [msgspec.to_builtins(one), msgspec.to_builtins(other)]
+    return canonical_json(forms[0]) == canonical_json(forms[1])
+
+
+def mismatch(wait: SignalWait, name: Name, token_sha256: Digest) -> Mismatch | None:
+    """Return what of a delivery does not fit an open wait. Digests are compared in constant time."""
+    if name != wait.name:
+        return "wrong_name"
+    return None if hmac.compare_digest(token_sha256, wait.token_sha256) else "wrong_token"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All rules that are finite functions."""
+
+    node_table: tuple[Move, ...] = NODE_TABLE
+    status_after: Mapping[OutcomeKind, Status] = field(default_factory=lambda: STATUS_AFTER)
+    result_precedence: Precedence = RESULT_PRECEDENCE
+    due_order: tuple[DueKind, ...] = DUE_ORDER
+    satisfied: Callable[[DependencyPolicy, int, Tally], bool] = satisfied
+    propagated: Callable[[Tally], OutcomeKind] = propagated
+    matches: Callable[[Predicate, Outcome], bool] = matches
+    may_retry: Callable[[RetryPolicy, OutcomeKind], bool] = may_retry
+    has_attempts: Callable[[RetryPolicy, int], bool] = has_attempts
+    delay_ms: Callable[[Backoff, int], int] = delay_ms
+    jitter_ms: Callable[[RetryPolicy, RunId, NodeId, int], int] = jitter_ms
+    later: Callable[[int, int], int] = later
+    is_due: Callable[[int, int], bool] = is_due
+    exceeds: Callable[[int, int], bool] = exceeds
+    charge: Callable[[Event], Charged | None] = charge
+    fires: Callable[[NodeState, int | None], bool] = fires
+    begins_at_once: Callable[[NodeState], bool] = begins_at_once
+    child_outcome: Callable[[ChildPolicy, ChildResult], OutcomeKind] = child_outcome
+    same_outcome: Callable[[Outcome, Outcome], bool] = same_outcome
+    mismatch: Callable[[SignalWait, Name, Digest], Mismatch | None] = mismatch
+
+
+RULES: Final = Rules()
