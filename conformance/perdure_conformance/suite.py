@@ -192,9 +192,17 @@ class Judgement:
     cut_short: bool = False
     """Whether something drawn could not go on, for want of any definite answer."""
     fault: AdapterFault | None = None
+    """What ended the judgement."""
+    lapses: list[AdapterFault] = field(default_factory=list)
+    """Faults after which the implementation was opened again, and the judgement went on."""
     durations_s: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     """How much was done, by what is counted."""
+
+    @property
+    def faults(self) -> list[AdapterFault]:
+        """All faults, the one that ended the judgement last. With any, it is never said to be conformant."""
+        return [*self.lapses, *([] if self.fault is None else [self.fault])]
 
 
 class Judge(Protocol):

@@ -6,19 +6,32 @@ import json
 import shutil
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
+from jsonschema import Draft202012Validator
+from rich.console import Console
 from tests.conformance.helpers import perdure
 
+from perdure.kernel.specification import HandlerDeclaration
+from perdure_conformance import data
 from perdure_conformance.harness.targets import CommandTarget
 from perdure_conformance.profiles import PROFILES
-from perdure_conformance.reports.report import build
+from perdure_conformance.reports import terminal
+from perdure_conformance.reports.report import Report, build
+from perdure_conformance.spec.contract import Answer
 from perdure_conformance.spec.documents import text_of
+from perdure_conformance.spec.drawn import draw_documents
 from perdure_conformance.spec.judge import judge
 from perdure_conformance.spec.mutants import MUTANTS
 from perdure_conformance.spec.pairs import all_pairs
-from perdure_conformance.suite import Judgement, Options
+from perdure_conformance.spec.questions import Question, about
+from perdure_conformance.spec.reference import ReferenceValidator
+from perdure_conformance.suite import Judgement, Options, Part
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 SPEC = PROFILES["spec"]
@@ -85,8 +98,8 @@ def test_what_the_protocol_does_not_allow_is_a_fault(answer: str, kind: str) -> 
     assert set(judgement.findings) == {f"fault:{kind}"}
 
 
-def test_one_silence_leaves_its_rule_open() -> None:
-    """Each question is answered as the model would, but for the first one."""
+def judged_but_for_the_first_answer(instead: str) -> Judgement:
+    """Judge what answers each question as the model would, but for the first one."""
     program = Path(__file__).parent / "independent_validators.py"
     wrapper = (
         "import subprocess, sys, time\n"
@@ -94,17 +107,132 @@ def test_one_silence_leaves_its_rule_open() -> None:
         "child = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
         "for line in sys.stdin.buffer:\n"
         "    if b'validate' in line and not __import__('os').path.exists(sys.argv[1]):\n"
-        "        open(sys.argv[1], 'w').close(); time.sleep(60)\n"
+        "        open(sys.argv[1], 'w').close(); INSTEAD\n"
         "    child.stdin.write(line); child.stdin.flush()\n"
         "    sys.stdout.buffer.write(child.stdout.readline()); sys.stdout.buffer.flush()\n"
     )
     with tempfile.TemporaryDirectory() as folder:
-        target = CommandTarget((sys.executable, "-c", wrapper, f"{folder}/silent"))
+        program_of_all = wrapper.replace("INSTEAD", instead)
+        target = CommandTarget((sys.executable, "-c", program_of_all, f"{folder}/asked"))
         options = Options("quick", timeout_s=5.0, only=frozenset({"SPC-007"}), parts=frozenset({"written"}))
-        judgement = judge(target, options)
+        return judge(target, options)
+
+
+def test_one_silence_leaves_its_rule_open() -> None:
+    judgement = judged_but_for_the_first_answer("time.sleep(60)")
     assert judgement.fault is None
     assert judgement.findings == {}
     assert set(judgement.inconclusive) == {"SPC-007"}
+
+
+class RaisesAtSome(ReferenceValidator):
+    """The model's validator, but for documents at which it raises."""
+
+    texts: ClassVar[frozenset[str]] = frozenset()
+
+    def validate(self, document: str, handlers: Sequence[HandlerDeclaration] | None) -> Answer:
+        if document in self.texts:
+            raise ValueError("no \x1b luck")
+        return super().validate(document, handlers)
+
+
+class RaisesAtEveryDocument(ReferenceValidator):
+    """Raises whatever it is asked."""
+
+    def validate(self, document: str, handlers: Sequence[HandlerDeclaration] | None) -> Answer:
+        del document, handlers
+        raise ZeroDivisionError
+
+
+class RaisesOrAccepts(RaisesAtSome):
+    """Accepts whatever it does not raise at."""
+
+    def validate(self, document: str, handlers: Sequence[HandlerDeclaration] | None) -> Answer:
+        super().validate(document, handlers)
+        return Answer(valid=True)
+
+
+def judged_raising(
+    validator: type[ReferenceValidator], part: Part, texts: Sequence[str] = ()
+) -> tuple[Judgement, Report]:
+    target = SPEC.subjects.of(type(validator.__name__, (validator,), {"texts": frozenset(texts)}))
+    judgement = judge(target, Options("quick", parts=frozenset({part}), smaller=False))
+    report = build(SPEC, judgement, target, depth="quick", seed=1, cases={})
+    schema = json.loads((data.schemas() / "report-1.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(report.document)
+    return judgement, report
+
+
+def rows(report: Report) -> dict[str, dict[str, Any]]:
+    requirements: Any = report.document["requirements"]
+    return {row["id"]: row for row in requirements}
+
+
+def refused_for(requirement: str, count: int) -> list[str]:
+    """Return so many documents that are asked about once each."""
+    asked = Counter(document for pair in all_pairs() for document in (pair.rejected, pair.accepted))
+    refused = [pair.rejected for pair in all_pairs() if pair.requirement == requirement]
+    return [text_of(document) for document in refused if document is not None and asked[document] == 1][:count]
+
+
+@pytest.mark.parametrize("times", [1, 4])
+def test_an_exception_leaves_its_rule_open_and_the_judgement_goes_on(times: int) -> None:
+    judgement, report = judged_raising(RaisesAtSome, "written", refused_for("SPC-017", times))
+    assert judgement.fault is None
+    assert set(judgement.findings) == {"fault:error"}
+    assert judgement.findings["fault:error"].reproduced
+    assert report.exit_code == NO_VERDICT
+    assert {key for key, verdict in report.verdicts.items() if verdict == "inconclusive"} == {"SPC-017"}
+    assert {verdict for key, verdict in report.verdicts.items() if key != "SPC-017"} == {"pass"}
+    why = rows(report)["SPC-017"]["why"]
+    asked = judgement.counts["documents"]
+    assert asked > 1_000
+    told = f"the validator raised on {times} of {asked} documents, first: validate raised ValueError: 'no \\x1b luck'."
+    assert why == told
+    assert "why" not in rows(report)["SPC-016"]
+    assert isinstance(report.document["fault"], dict)
+    assert report.document["fault"]["kind"] == "error"
+    shown = StringIO()
+    terminal.show(Console(file=shown, width=200), report, judgement, {"fault:error": Path("somewhere")})
+    assert told in shown.getvalue()
+    assert "NO VERDICT (the implementation, or its adapter, is at fault)" in shown.getvalue()
+
+
+def test_exceptions_without_end_end_the_judgement() -> None:
+    judgement, report = judged_raising(RaisesAtEveryDocument, "written")
+    assert judgement.fault is not None
+    assert judgement.fault.kind == "error"
+    assert judgement.counts == {"documents": 5}
+    assert report.exit_code == NO_VERDICT
+    assert set(report.verdicts.values()) == {"inconclusive"}
+    assert all("ZeroDivisionError" in row["why"] for row in rows(report).values())
+
+
+def test_an_exception_does_not_hide_what_is_broken() -> None:
+    judgement, report = judged_raising(RaisesOrAccepts, "written", refused_for("SPC-017", 1))
+    assert judgement.fault is None
+    assert report.exit_code == NOT_CONFORMANT
+    assert report.verdicts["SPC-016"] == "fail"
+
+
+def test_an_exception_at_a_drawn_document_leaves_open_what_the_document_decides() -> None:
+    drawn = draw_documents(60, 1)
+    document = next(document for document in drawn[60:] if drawn.count(document) == 1)
+    judgement, report = judged_raising(RaisesAtSome, "drawn", [text_of(document)])
+    assert judgement.fault is None
+    assert not judgement.cut_short
+    assert set(judgement.inconclusive) == {about(Question(document))}
+    assert report.exit_code == NO_VERDICT
+
+
+def test_one_exit_leaves_its_rule_open() -> None:
+    judgement = judged_but_for_the_first_answer("sys.exit(3)")
+    assert judgement.fault is None
+    assert [lapse.kind for lapse in judgement.lapses] == ["exited"]
+    assert set(judgement.findings) == {"fault:exited"}
+    assert set(judgement.inconclusive) == {"SPC-007"}
+    assert "the validator raised or exited on 1 of" in judgement.inconclusive["SPC-007"]
+    assert judgement.reached["SPC-007"]
 
 
 @pytest.mark.parametrize("claim", ["codes", "pointers", "content_hash", "initial_nodes", "witnesses"])

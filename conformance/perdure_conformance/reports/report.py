@@ -46,7 +46,7 @@ def build(
     description = judgement.description
     claims = description.capabilities if description else profile.nothing_claimed
     verdicts = _verdicts(profile, judgement, claims, target, only)
-    code = profile.rules.exit_code(tuple(verdicts.values()), depth, faulty=judgement.fault is not None)
+    code = profile.rules.exit_code(tuple(verdicts.values()), depth, faulty=bool(judgement.faults))
     document: dict[str, JsonValue] = {
         "report_version": REPORT_VERSION,
         "suite": {"name": "perdure", "version": version("perdure"), "profile": profile.name},
@@ -76,6 +76,7 @@ def build(
                 "reached": judgement.reached[key],
                 "checks": profile.checks_of(key),
                 "case": cases.get(key),
+                **_why(judgement, key, verdict),
             }
             for key, verdict in verdicts.items()
         ],
@@ -120,8 +121,17 @@ def _verdicts(
     }
 
 
+def _why(judgement: Judgement, requirement: str, verdict: Verdict) -> dict[str, JsonValue]:
+    """Return why nothing can be said of a requirement, if that is so."""
+    if verdict != "inconclusive":
+        return {}
+    ended = f"the judgement was cut short: {judgement.fault.sentence}" if judgement.fault is not None else None
+    drawn = "something drawn had no definite answer"
+    return {"why": inert(judgement.inconclusive.get(requirement) or ended or drawn)}
+
+
 def _fault(judgement: Judgement, cases: Mapping[str, str]) -> JsonValue:
-    fault = judgement.fault
-    if fault is None:
+    if not judgement.faults:
         return None
+    fault = judgement.fault or judgement.lapses[0]
     return {"kind": fault.kind, "sentence": inert(fault.sentence), "case": cases.get(f"fault:{fault.kind}")}

@@ -38,12 +38,13 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
     for key, verdict in report.verdicts.items():
         reached = judgement.reached[key]
         style = _STYLES[verdict]
-        sentence = requirements()[key].sentence
+        why = judgement.inconclusive.get(key) if verdict == "inconclusive" else None
+        reason = inert(why) if why else requirements()[key].sentence
         table.add_row(
             key,
             f"[{style}]{verdict}[/]",
             str(reached) if verdict != "not_claimed" else "",
-            escape(_cut(sentence, console.width - _BESIDE_A_SENTENCE)),
+            escape(_cut(reason, console.width - _BESIDE_A_SENTENCE)),
         )
     if judgement.description is not None:
         console.print(table)
@@ -113,7 +114,7 @@ def _outcome(report: Report, judgement: Judgement) -> str:
 
 
 def _reason(report: Report, judgement: Judgement) -> str:
-    if judgement.fault is not None:
+    if judgement.faults:
         return "the implementation, or its adapter, is at fault"
     verdicts = set(report.verdicts.values())
     if not verdicts - {"not_claimed"}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +17,7 @@ from perdure_conformance.spec.contract import Capabilities, Description
 from perdure_conformance.spec.documents import length_of
 from perdure_conformance.spec.drawn import draw_documents
 from perdure_conformance.spec.pairs import Pair, all_pairs
-from perdure_conformance.spec.questions import Question, can_be_asked, hold
+from perdure_conformance.spec.questions import Question, about, can_be_asked, hold
 from perdure_conformance.spec.room import Room
 from perdure_conformance.spec.rules import RULES
 from perdure_conformance.suite import Inconclusive, Judgement, Options, Progress, Replay, Violation, say_nothing
@@ -26,6 +27,12 @@ DRAWN: Final = "drawn documents"
 
 _TOLD_OF_ALL: Final = frozenset({"SPC-002", "SPC-028", "SPC-029"})
 """Judged whenever a document is accepted or refused, whatever it is there for."""
+
+_LAPSES: Final = frozenset({"error", "exited"})
+"""The faults of one answer: a validator that is opened again may still answer the next question."""
+
+_LAPSES_BORNE: Final = 4
+"""The next one ends the judgement."""
 
 _HISTORY_KEPT: Final = 1_000
 _HISTORY_CHARACTERS: Final = 2**20
@@ -75,6 +82,8 @@ class _SpecCourt(Court[SpecCase, Capabilities]):
         self._plan = PLANS[options.depth]
         self._history: list[Question] = []
         self._asked = 0
+        self._unanswered: dict[str, None] = {}
+        """Requirements that a question was asked for which had no answer, but an exception or an exit."""
 
     def describe(self) -> Description:
         """Learn what is claimed."""
@@ -101,6 +110,9 @@ class _SpecCourt(Court[SpecCase, Capabilities]):
         """Leave nothing behind, and add up."""
         self._room.remove()
         self.judgement.counts["documents"] = self._asked
+        if self.judgement.lapses:
+            why = _in_words(self.judgement.faults, self._asked)
+            self.judgement.inconclusive.update(dict.fromkeys(self._unanswered, why))
 
     def bare_case(self, stop: AdapterFault) -> SpecCase:
         """Return the case without a question."""
@@ -147,7 +159,17 @@ class _SpecCourt(Court[SpecCase, Capabilities]):
                 self.judgement.cut_short = True
         except AdapterFault as fault:
             self.keep(fault, self._case(fault, (question,), frozenset()), found_by)
-            raise
+            if fault.kind not in _LAPSES or len(self.judgement.lapses) >= _LAPSES_BORNE:
+                raise
+            self.judgement.lapses.append(fault)
+            self._unanswered[about(question)] = None
+            self._history.clear()  # What comes next is asked of another process, or of another object.
 
     def _case(self, stop: Violation | AdapterFault, questions: tuple[Question, ...], off: frozenset[str]) -> SpecCase:
         return SpecCase(questions=questions, in_own_process=False, **self.circumstances(stop, off))
+
+
+def _in_words(faults: Sequence[AdapterFault], asked: int) -> str:
+    """Return what became of the questions that had no answer."""
+    how = "raised" if all(fault.kind == "error" for fault in faults) else "raised or exited"
+    return f"the validator {how} on {len(faults)} of {asked} documents, first: {faults[0].sentence}"

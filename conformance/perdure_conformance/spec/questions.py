@@ -126,6 +126,11 @@ def hold(question: Question, answer: Answer, claims: Capabilities, off: frozense
             raise Violation(point.requirement, point.expected, point.actual)
 
 
+def about(question: Question) -> str:
+    """Return the requirement that a question is there for, or, of a drawn one, the one that its answer decides."""
+    return question.about or _on_acceptance(question, truth_about(question.document, question.handlers))
+
+
 def _on_acceptance(question: Question, truth: Validation) -> str:
     """Return whom a wrong acceptance or refusal breaks."""
     about = question.about if question.about and requirements()[question.about].claim in _OF_YES_OR_NO else ""
