@@ -126,6 +126,15 @@ def test_a_case_that_was_mended_passes(tmp_path: Path) -> None:
     assert "does not fail any more" in done.stdout
 
 
+def test_a_check_says_that_it_removes_what_an_earlier_one_left(tmp_path: Path) -> None:
+    words = ("check", "journal", f"{MUTANTS}:KeepsTheLoser", "--depth", "quick", "--only", "JRN-007")
+    first = perdure(*words, cwd=tmp_path)
+    second = perdure(*words, "--json", cwd=tmp_path)
+    assert "removed" not in first.stderr
+    assert second.stderr == "perdure: removed 1 failure of an earlier check from perdure-report/failures.\n"
+    report_of(second)
+
+
 def test_an_empty_selection_is_no_pass(tmp_path: Path) -> None:
     words = ("check", "journal", "perdure_conformance.journal.twins:HasTheCoreOnly", "--only", "LSE-001")
     done = perdure(*words, cwd=tmp_path)
@@ -158,6 +167,9 @@ def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path
         (["check", "journal", "--command", "'"], "cannot be split"),
         (["check", "--only", "JRN-999"], "no requirement"),
         (["check", "--only", "TOL-001"], "no requirement"),
+        (["check", "--only", "JRN-08"], "Did you mean JRN-008?"),
+        (["check", "--only", "JNR-008"], "Did you mean JRN-008"),
+        (["check", "--only", "SPC-012"], "Did you mean `perdure check spec --only SPC-012`?"),
         (["check", "--depth", "bottomless"], "depth"),
         (["check", "--timeout", "0"], "timeout"),
         (["check", "--report", "/dev/null/x"], "cannot be written"),

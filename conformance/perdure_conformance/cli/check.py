@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import sys
 from collections.abc import Callable
@@ -132,16 +133,27 @@ def _profile(name: str) -> AnyProfile:
 
 
 def _selected(profile: AnyProfile, only: list[str]) -> frozenset[str]:
-    known = {requirement.id for requirement in profile.requirements()}
+    known = [requirement.id for requirement in profile.requirements()]
     only = [identity.strip().upper() for words in only for identity in words.split(",")]
     reserved = {requirement.id for requirement in profile.reserved()}
     for identity in only:
         if identity in reserved:
             wrong_usage(f"{identity} is reserved: nothing judges it yet.")
         if identity not in known:
-            noun = profile.subjects.noun
-            wrong_usage(f"There is no requirement {identity} of a {noun}. `perdure explain` lists those there are.")
+            noun, hint = profile.subjects.noun, _meant(identity, known)
+            wrong_usage(f"There is no requirement {identity} of a {noun}. {hint}")
     return frozenset(only)
+
+
+def _meant(identity: str, known: list[str]) -> str:
+    """Return what may help somebody who named a requirement that a profile does not have."""
+    for name, other in PROFILES.items():
+        if any(requirement.id == identity for requirement in other.requirements()):
+            return f"Did you mean `perdure check {name} --only {identity}`?"
+    prefix, _, number = identity.replace("_", "-").partition("-")
+    padded = [f"{prefix}-{number:0>3}"]
+    close = [key for key in padded if key in known] or difflib.get_close_matches(identity, known, n=3)
+    return f"Did you mean {', '.join(close)}?" if close else "`perdure explain` lists those there are."
 
 
 def _prepare(report_dir: Path) -> None:
@@ -152,4 +164,6 @@ def _prepare(report_dir: Path) -> None:
         (report_dir / "report.json").unlink()
     except OSError as error:
         wrong_usage(f"{report_dir} cannot be written: {error.strerror}. Name another folder with --report.")
-    failure.remove_old(report_dir)
+    if removed := failure.remove_old(report_dir):
+        failures = "failure" if removed == 1 else "failures"
+        sys.stderr.write(f"perdure: removed {removed} {failures} of an earlier check from {report_dir / 'failures'}.\n")

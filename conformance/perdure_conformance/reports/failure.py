@@ -32,8 +32,9 @@ class CaseError(Exception):
     """A folder holds no case that can be played. `str(error)` says why and what to do."""
 
 
-def remove_old(report: Path) -> None:
-    """Remove the failures that an earlier check left in a report's folder, and nothing else."""
+def remove_old(report: Path) -> int:
+    """Remove the failures that an earlier check left in a report's folder, and nothing else. Return how many."""
+    removed = 0
     for name in [*requirements(), *(f"fault-{kind}" for kind in FAULTS)]:
         folder = report / "failures" / name
         if folder.is_symlink() or not (folder / _CASE).is_file():
@@ -42,6 +43,8 @@ def remove_old(report: Path) -> None:
             (folder / file).unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # Somebody keeps something else there.
             folder.rmdir()
+        removed += 1
+    return removed
 
 
 def write_text(path: Path, text: str) -> None:
