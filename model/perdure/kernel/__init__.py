@@ -24,5 +24,9 @@ legality       which events may open a batch
 upcast         older events in the words of the newest version
 reduce         the state after an event
 decide         the events of a command
+limits         what no schema can say: sizes in bytes
+records        an event at its place, sealed, as it is stored
+histories      records one after the other, every batch whole
 errors         what is said of a history that cannot be
+invariants     what holds of every state between two batches
 """

@@ -1,7 +1,7 @@
 """Closing: what becomes of nodes that nothing will ever activate or satisfy.
 
-A component is **cold** when none of its nodes is live and no component that leads to it may bring something. It is
-done with when, besides, all its nodes are terminal: from then on it brings nothing. So coldness spreads by one
+A component is **cold** when none of its nodes is live and every component that leads to it is done with. It is done
+with when, besides, none of its nodes is to be closed: from then on it brings nothing. So coldness spreads by one
 component at a time, in their order, and each node is looked at once for each reason that it may have to be closed.
 
 Source: "Closing goes in rounds" of the graph design; DEP requirements of `docs/spec/kernel.md`.
@@ -91,10 +91,7 @@ def _cold_members(state: State, number: int, rules: Rules) -> tuple[State, tuple
     )
     if members:
         return _looked_at(state, number, part), members
-    state = replace(state, cold=rest(state.cold))
-    if part.unfinished:
-        return replace(state, held=(*state.held, number)), ()
-    return _done(state, number, rules), ()
+    return _done(replace(state, cold=rest(state.cold)), number, rules), ()
 
 
 def _looked_at(state: State, number: int, part: ComponentState) -> State:
@@ -106,9 +103,9 @@ def _looked_at(state: State, number: int, part: ComponentState) -> State:
 
 def _done(state: State, number: int, rules: Rules) -> State:
     """Return the state in which nothing comes from a component any more."""
-    if state.components[number].predecessors < 0:
+    if state.components[number].is_done:
         return state
-    part = replace(state.components[number], predecessors=-1)
+    part = replace(state.components[number], is_done=True)
     state = replace(state, components=state.components.set(number, part))
     for successor in state.plan.successors[number]:
         after = state.components[successor]

@@ -171,7 +171,7 @@ RejectionCode = Literal[
     "not_active",
     "attempt_due",
     "invalid_outcome",
-    "too_large",
+    "over_limit",
     "undeclared_signal",
     "deadline_passed",
     "no_open_wait",

@@ -32,6 +32,7 @@ from perdure.kernel.events import (
     TimerFired,
     TransitionActivated,
 )
+from perdure.kernel.liveness import recounted
 from perdure.kernel.mapping import unsuccessful
 from perdure.kernel.queues import Queue, added, rest
 from perdure.kernel.rules import DueKind, Rules, is_released, policy_of
@@ -86,11 +87,8 @@ def within_budget(state: State, event: EventV5, version: int, rules: Rules) -> E
 
 def settling(state: State, version: int, rules: Rules) -> State:
     """Return the state in which the rules of a version begin to settle what older ones left."""
-    cold = state.cold
-    for component in state.held:
-        cold = added(cold, component)
     agenda = Agenda(settling=True, judging=True)
-    return tidied(replace(state, version=version, cold=cold, held=(), agenda=agenda), rules)
+    return tidied(recounted(replace(state, version=version, agenda=agenda), rules), rules)
 
 
 def scheduled(state: State, kind: DueKind, deadline_ms: int, position: int, rules: Rules) -> State:

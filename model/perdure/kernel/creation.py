@@ -9,10 +9,11 @@ from immutables import Map
 
 from perdure.kernel.events import RunCreated
 from perdure.kernel.legality import Refusal
+from perdure.kernel.liveness import recounted
 from perdure.kernel.plan import Plan, plan_of
 from perdure.kernel.queues import added
 from perdure.kernel.rules import Rules
-from perdure.kernel.state import Agenda, ComponentState, NodeState, State, Tally
+from perdure.kernel.state import Agenda, NodeState, State
 from perdure.kernel.validation.validator import validate
 
 
@@ -35,9 +36,8 @@ def created(event: RunCreated, version: int, rules: Rules) -> State | Refusal:
 
 
 def _first_state(event: RunCreated, plan: Plan, version: int, rules: Rules) -> State:
-    size = len(plan.nodes)
     elapsed = plan.specification.budgets.max_elapsed_ms
-    return State(
+    state = State(
         plan=plan,
         run_id=event.run_id,
         ancestors=event.ancestors,
@@ -45,23 +45,8 @@ def _first_state(event: RunCreated, plan: Plan, version: int, rules: Rules) -> S
         input=event.input,
         sequence=1,
         version=version,
-        nodes=Map((position, _first_node(plan, position)) for position in range(size)),
-        components=Map((number, _first_component(plan, number)) for number in range(len(plan.members))),
-        entrances=Map(enumerate(plan.entering)),
-        statuses=Map([("pending", size)]),
+        nodes=Map(enumerate(NodeState() for _ in plan.nodes)),
         due=None if elapsed is None else added(None, (elapsed, rules.due_order.index("elapsed"), -1)),
         agenda=Agenda(initial=0),
     )
-
-
-def _first_node(plan: Plan, position: int) -> NodeState:
-    prerequisites = len(plan.prerequisites[position])
-    return NodeState(tally=Tally(unfinished=prerequisites) if prerequisites else None)
-
-
-def _first_component(plan: Plan, number: int) -> ComponentState:
-    members = plan.members[number]
-    closable = (node for node in members if plan.entering[node] and not plan.prerequisites[node])
-    return ComponentState(
-        unfinished=len(members), live=0, predecessors=plan.predecessors[number], closable=Map(dict.fromkeys(closable))
-    )
+    return recounted(state, rules)

@@ -44,8 +44,9 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.identity import AttemptId, NodeId
 from perdure.kernel.legality import Opening, Refusal, attempt_deadline, cancel_targets, open_wait, refusal
-from perdure.kernel.mapping import child_outcome
+from perdure.kernel.limits import excess
 from perdure.kernel.outcomes import Outcome
+from perdure.kernel.records import document_of
 from perdure.kernel.reduce import applied
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.specification import covered_by_hash
@@ -85,6 +86,9 @@ def decide(state: State | None, command: AnyCommand, rules: Rules = RULES) -> Ev
         return Rejection(code="run_terminal", sentence=f"the run has ended: it is {state.status}")
     if isinstance(command, Settle):
         return _settled(state, rules)
+    too_much = excess(command)
+    if too_much is not None:
+        return Rejection(code="over_limit", sentence=too_much)
     opening = _opening(state, command, rules)
     refused = opening if isinstance(opening, Rejection) else _rejected(refusal(state, opening, rules))
     if refused is not None:
@@ -108,7 +112,7 @@ def _rejected(refused: Refusal | None) -> Rejection | None:
 
 def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events | Rejection:
     content_hash = digest(covered_by_hash(command.specification))
-    document = {**command.specification, "content_hash": content_hash}
+    document = {"content_hash": content_hash, **command.specification}
     event = RunCreated(
         run_id=command.run_id,
         specification=document,
@@ -140,12 +144,8 @@ def _repeat(state: State, command: AnyCommand, rules: Rules) -> Rejection | None
     match command:
         case CompleteAttempt(node=node, attempt_id=attempt_id, outcome=outcome):
             return _committed(state, node, attempt_id, outcome, rules)
-        case CompleteChild(node=node, attempt_id=attempt_id):
-            position = state.position(node)
-            if position is None or state.node(position).child is None:
-                return None
-            outcome = child_outcome(state.node(position), command, rules)
-            return _committed(state, node, attempt_id, outcome, rules)
+        case CompleteChild():
+            return _child_committed(state, command)
         case DeliverSignal(signal_id=signal_id) if signal_id in state.signals:
             disposition = state.signals[signal_id]
             sentence = f"the delivery {signal_id} was used up before: {disposition}"
@@ -163,6 +163,26 @@ def _committed(state: State, name: NodeId, attempt_id: AttemptId, outcome: Outco
     return Rejection(code="conflicting_outcome", sentence=f"the attempt {attempt_id} ended otherwise before")
 
 
+def _child_committed(state: State, command: CompleteChild) -> Rejection | None:
+    attempt = state.attempts.get(command.attempt_id)
+    if attempt is None or attempt.outcome is None:
+        return None
+    completed = attempt.completed
+    if completed is not None and digest(document_of(completed)) == digest(document_of(_completion(command))):
+        return Rejection(code="already_committed", sentence=f"the child run {command.child_run_id} ended so before")
+    return Rejection(code="conflicting_outcome", sentence=f"the attempt {command.attempt_id} ended otherwise before")
+
+
+def _completion(command: CompleteChild) -> ChildCompleted:
+    return ChildCompleted(
+        node=command.node,
+        attempt_id=command.attempt_id,
+        child_run_id=command.child_run_id,
+        result=command.result,
+        output=command.output,
+    )
+
+
 def _opening(state: State, command: _Asking, rules: Rules) -> Opening | Rejection:  # noqa: C901 - one case a command
     """Return the first event of a command, whether or not it is legal."""
     match command:
@@ -171,13 +191,7 @@ def _opening(state: State, command: _Asking, rules: Rules) -> Opening | Rejectio
         case CompleteAttempt(node=node, attempt_id=attempt_id, outcome=outcome):
             return NodeOutcomeCommitted(node=node, attempt_id=attempt_id, outcome=outcome)
         case CompleteChild():
-            return ChildCompleted(
-                node=command.node,
-                attempt_id=command.attempt_id,
-                child_run_id=command.child_run_id,
-                result=command.result,
-                output=command.output,
-            )
+            return _completion(command)
         case OpenSignalWait():
             return SignalWaitOpened(
                 node=command.node,

@@ -10,19 +10,34 @@ from typing import Literal, NoReturn
 
 from perdure.kernel.commands import RejectionCode
 
-CorruptionCode = (
-    RejectionCode
-    | Literal["something_else_owed", "nothing_owed", "illegal_transition", "version_went_down", "wrong_content"]
-)
-IncompatibleCode = Literal["unknown_version", "unknown_type", "unknown_structure"]
+EventFault = Literal["something_else_owed", "nothing_owed", "illegal_transition", "version_went_down", "wrong_content"]
+"""What is wrong with an event where it is, beside the codes of refused commands."""
+
+RecordFault = Literal[
+    "not_json",
+    "not_canonical",
+    "wrong_checksum",
+    "wrong_structure",
+    "wrong_run",
+    "gap",
+    "event_id_used",
+    "wrong_batch",
+    "incomplete_batch",
+]
+"""What is wrong with a record, or with its place in the history."""
+
+CorruptionCode = RejectionCode | EventFault | RecordFault
+IncompatibleCode = Literal["unknown_version", "unknown_type", "unknown_member"]
 
 
 class HistoryError(Exception):
     """A history that cannot be. `str(error)` says why."""
 
-    def __init__(self, code: CorruptionCode | IncompatibleCode, sentence: str) -> None:
+    def __init__(self, code: CorruptionCode | IncompatibleCode, sentence: str, sequence: int | None = None) -> None:
         super().__init__(sentence)
         self.code = code
+        self.sequence = sequence
+        """Where, if that is known."""
 
 
 class Corruption(HistoryError):

@@ -41,7 +41,16 @@ _ATTEMPT = about("The attempt.")
 _REASON = about(f"Why, for people. At most {MAX_REASON_BYTES:,} bytes in UTF-8.")
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag_field="type", tag=True):
+class Event(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    gc=False,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="type",
+    tag=True,
+):
     """A fact."""
 
 
@@ -256,7 +265,7 @@ class TimerFired(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True)
     deadline_ms: Annotated[AtLeastZero, about("The time that has come.")]
 
 
-class CancelTarget(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+class CancelTarget(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
     """Something active that a cancellation must reach."""
 
     node: Annotated[NodeName, _NODE]

@@ -7,12 +7,15 @@ Source: "Lifecycle" and its last paragraph, "Cost", of the graph design; DEP req
 
 from __future__ import annotations
 
+from collections import Counter
+
+from immutables import Map
 from msgspec.structs import replace
 
 from perdure.kernel.errors import corrupt
 from perdure.kernel.queues import added
 from perdure.kernel.rules import Rules, is_released, share
-from perdure.kernel.state import LIVE, TERMINAL, NodeState, State, Status, Tally
+from perdure.kernel.state import LIVE, TERMINAL, ComponentState, NodeState, State, Status, Tally
 
 
 def changed(state: State, position: int, node: NodeState, rules: Rules) -> State:
@@ -91,26 +94,19 @@ def _dependents_told(state: State, position: int, before: Tally, after: Tally, r
         node = state.nodes[dependent]
         tally = node.tally
         assert tally is not None
-        tally = Tally(
-            unfinished=tally.unfinished - before.unfinished + after.unfinished,
-            succeeded=tally.succeeded - before.succeeded + after.succeeded,
-            cancelled=tally.cancelled - before.cancelled + after.cancelled,
-            blocked=tally.blocked - before.blocked + after.blocked,
-            revivable=tally.revivable - before.revivable + after.revivable,
-        )
-        state = replace(state, nodes=state.nodes.set(dependent, replace(node, tally=tally)))
-        if node.status == "pending" and not tally.unfinished and not is_released(node):
+        state = replace(state, nodes=state.nodes.set(dependent, replace(node, tally=tally.minus(before).plus(after))))
+        if node.status == "pending" and not is_released(node):
             state = _perhaps_hopeless(state, dependent, rules)
     return state
 
 
 def _perhaps_hopeless(state: State, position: int, rules: Rules) -> State:
     """Note a node whose prerequisites all ended without satisfying it."""
-    if is_satisfied(state, position, rules):
-        return state
-    state = to_be_closed(state, position)
     tally = state.nodes[position].tally
     assert tally is not None
+    if tally.unfinished or is_satisfied(state, position, rules):
+        return state
+    state = to_be_closed(state, position)
     if tally.revivable:
         return state
     return replace(state, hopeless=added(state.hopeless, (state.plan.component[position], position)))
@@ -124,3 +120,52 @@ def entrance_lost(state: State, position: int, rules: Rules) -> State:
         return state
     status = state.nodes[position].status
     return _dependents_told(state, position, share(status, is_revivable=True), share(status, is_revivable=False), rules)
+
+
+def recounted(state: State, rules: Rules) -> State:
+    """Return the state with everything counted anew from the statuses of its nodes, and no component done with."""
+    plan = state.plan
+    statuses = Counter(node.status for node in state.nodes.values())
+    state = replace(
+        state,
+        nodes=Map(
+            (position, replace(state.nodes[position], tally=_tally(state, position))) for position in state.nodes
+        ),
+        components=Map((number, _component(state, number)) for number in range(len(plan.members))),
+        entrances=Map(enumerate(plan.entering)),
+        statuses=Map(statuses.items()),
+        cold=None,
+        hopeless=None,
+    )
+    for position, node in state.nodes.items():
+        if node.status == "changes_requested" or (node.status == "pending" and _may_be_skipped(state, position, node)):
+            state = to_be_closed(state, position)
+        elif node.status == "pending" and not is_released(node):
+            state = _perhaps_hopeless(state, position, rules)
+    for number in state.components:
+        state = cooled(state, number)
+    return state
+
+
+def _may_be_skipped(state: State, position: int, node: NodeState) -> bool:
+    return is_released(node) and state.plan.entering[position] > 0 and node.queue is None
+
+
+def _tally(state: State, position: int) -> Tally | None:
+    prerequisites = state.plan.prerequisites[position]
+    if not prerequisites:
+        return None
+    total = Tally(unfinished=0)
+    for prerequisite in prerequisites:
+        is_revivable = state.plan.entering[prerequisite] > 0
+        total = total.plus(share(state.nodes[prerequisite].status, is_revivable=is_revivable))
+    return total
+
+
+def _component(state: State, number: int) -> ComponentState:
+    statuses = [state.nodes[member].status for member in state.plan.members[number]]
+    return ComponentState(
+        unfinished=sum(status not in TERMINAL for status in statuses),
+        live=sum(status in LIVE for status in statuses),
+        predecessors=state.plan.predecessors[number],
+    )

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from perdure.kernel.commands import CompleteChild
 from perdure.kernel.events import ChildCompleted
 from perdure.kernel.identity import Name
-from perdure.kernel.outcomes import Outcome, OutcomeKind, Succeeded, Unsuccessful, output_fields
+from perdure.kernel.outcomes import MAX_INLINE_BYTES, Outcome, OutcomeKind, Succeeded, Unsuccessful, output_fields
 from perdure.kernel.rules import Rules
 from perdure.kernel.specification import Node, OutputReference, RunInputReference
 from perdure.kernel.state import State
-from perdure.kernel.values import JsonObject, JsonValue, digest
+from perdure.kernel.values import JsonObject, JsonValue, canonical_json, digest
 
 
 def unsuccessful(kind: OutcomeKind, reason: str) -> Unsuccessful:
@@ -60,7 +59,7 @@ def _outcome_seen(state: State, position: int, source: int) -> int | None:
     return state.nodes[source].outcome
 
 
-def child_outcome(node: Node, completed: ChildCompleted | CompleteChild, rules: Rules) -> Outcome:
+def child_outcome(node: Node, completed: ChildCompleted, rules: Rules) -> Outcome:
     """Return the outcome that a child run gives its node."""
     assert node.child is not None
     kind = rules.child_outcome(node.child.policy, completed.result)
@@ -71,6 +70,8 @@ def child_outcome(node: Node, completed: ChildCompleted | CompleteChild, rules: 
         if wanted not in completed.output:
             return unsuccessful("permanent_failure", f"the child run gave no {wanted}")
         output[name] = completed.output[wanted]
+    if len(canonical_json(output)) > MAX_INLINE_BYTES:
+        return unsuccessful("permanent_failure", f"what the child run gave has more than {MAX_INLINE_BYTES} bytes")
     return Succeeded(kind="succeeded", output=output)
 
 

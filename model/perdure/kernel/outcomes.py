@@ -52,7 +52,9 @@ DigestText = Annotated[Digest, whole("[0-9a-f]{64}")]
 MediaType = Annotated[str, Meta(min_length=1, max_length=255)]
 
 
-class ArtifactReference(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+class ArtifactReference(
+    msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, forbid_unknown_fields=True
+):
     """Content that is kept elsewhere, and the digest that it must have."""
 
     artifact_id: Annotated[ArtifactIdText, about("Says which artifact it is, by canonical lowercase UUID text.")]
@@ -72,7 +74,7 @@ _OUTPUT = about(
 _ARTIFACT = about("Refers to a result that is kept elsewhere, in place of `output`.")
 
 
-class Succeeded(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+class Succeeded(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
     """The work is done."""
 
     kind: Annotated[Literal["succeeded"], about("Says that the work is done.", words={"succeeded": KINDS["succeeded"]})]
@@ -81,7 +83,9 @@ class Succeeded(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaul
     evidence: Annotated[Evidence, _EVIDENCE] = ()
 
 
-class ChangesRequested(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+class ChangesRequested(
+    msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, forbid_unknown_fields=True
+):
     """The work is done and found wanting: an edge may lead to a correction."""
 
     kind: Annotated[
@@ -94,7 +98,7 @@ class ChangesRequested(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit
     evidence: Annotated[Evidence, _EVIDENCE] = ()
 
 
-class Unsuccessful(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+class Unsuccessful(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
     """The work is not done, and there is nothing to show for it."""
 
     kind: Annotated[
@@ -113,11 +117,16 @@ def read_outcome(value: JsonValue, problems: Problems) -> Outcome | None:
     outcome = read(Outcome, value, Reading(problems))
     if not isinstance(outcome, Outcome):
         return None
+    check_limits(outcome, problems)
+    return outcome
+
+
+def check_limits(outcome: Outcome, problems: Problems) -> None:
+    """Hold an outcome against what no schema can say; every difference goes to `problems`."""
     if not isinstance(outcome, Succeeded) and len(outcome.reason.encode("utf-8", "surrogatepass")) > MAX_REASON_BYTES:
         problems.error("reason_too_long", "/reason", f"Shorten the reason to {MAX_REASON_BYTES} bytes of UTF-8.")
     if not isinstance(outcome, Unsuccessful):
         _check_output(outcome, problems)
-    return outcome
 
 
 def _check_output(outcome: Succeeded | ChangesRequested, problems: Problems) -> None:

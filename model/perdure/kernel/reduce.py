@@ -238,7 +238,9 @@ def _changed_by(state: State, event: EventV5, rules: Rules) -> State:  # noqa: C
 
 def _without_attempt(node: NodeState) -> NodeState:
     """Return a node that has no active attempt any more."""
-    return replace(node, attempt_id=None, child_run_id=None, deadline_ms=None, wait=None, resolved=Map(), retry_ms=None)
+    return replace(
+        node, attempt_id=None, child_run_id=None, deadline_ms=None, input=None, wait=None, resolved=Map(), retry_ms=None
+    )
 
 
 def _begins(node: NodeState, activation: Queued | None) -> NodeState:
@@ -287,15 +289,15 @@ def _started(state: State, event: NodeStarted | ChildStarted, rules: Rules) -> S
     given = input_of(state, position)
     if isinstance(given, str):
         outcome = unsuccessful("permanent_failure", f"the input {given} is missing")
-        state = replace(state, agenda=replace(state.agenda, outcome=(position, outcome)))
-    return state
+        return replace(state, agenda=replace(state.agenda, outcome=(position, outcome)))
+    return changed(state, position, replace(node, input=given), rules)
 
 
 def _outcome_committed(state: State, event: NodeOutcomeCommitted, rules: Rules) -> State:
     position = state.plan.positions[event.node]
     state = replace(state, last_outcome=state.sequence, outcomes=state.outcomes.set(state.sequence, event.outcome))
     if event.attempt_id is not None:
-        attempt = AttemptState(position, state.sequence)
+        attempt = replace(state.attempts[event.attempt_id], outcome=state.sequence)
         state = replace(state, attempts=state.attempts.set(event.attempt_id, attempt))
     if state.agenda.cancelling is not None:
         return _cancelled(state, position, rules)
@@ -402,7 +404,8 @@ def _terminated(state: State, event: NodeTerminated, rules: Rules) -> State:
 def _child_completed(state: State, event: ChildCompleted, rules: Rules) -> State:
     position = state.plan.positions[event.node]
     outcome = child_outcome(state.node(position), event, rules)
-    return replace(state, agenda=replace(state.agenda, outcome=(position, outcome)))
+    attempts = state.attempts.set(event.attempt_id, AttemptState(position, completed=event))
+    return replace(state, attempts=attempts, agenda=replace(state.agenda, outcome=(position, outcome)))
 
 
 def _wait_opened(state: State, event: SignalWaitOpened | TimerWaitOpened, rules: Rules) -> State:

@@ -15,6 +15,7 @@ import msgspec
 from immutables import Map
 
 from perdure.kernel.commands import Disposition
+from perdure.kernel.events import ChildCompleted
 from perdure.kernel.identity import AttemptId, Name, NodeId, OwnerId, RunId, SignalId
 from perdure.kernel.outcomes import Outcome
 from perdure.kernel.plan import Plan
@@ -91,6 +92,26 @@ class Tally(Value, frozen=True, gc=False):
     revivable: int = 0
     """How many ended without success and may yet be activated again by an edge."""
 
+    def plus(self, other: Tally) -> Tally:
+        """Return what both count together."""
+        return Tally(
+            self.unfinished + other.unfinished,
+            self.succeeded + other.succeeded,
+            self.cancelled + other.cancelled,
+            self.blocked + other.blocked,
+            self.revivable + other.revivable,
+        )
+
+    def minus(self, other: Tally) -> Tally:
+        """Return what is left without what another counts."""
+        return Tally(
+            self.unfinished - other.unfinished,
+            self.succeeded - other.succeeded,
+            self.cancelled - other.cancelled,
+            self.blocked - other.blocked,
+            self.revivable - other.revivable,
+        )
+
 
 class NodeState(Value, frozen=True, gc=False):
     """How a node stands."""
@@ -109,6 +130,8 @@ class NodeState(Value, frozen=True, gc=False):
     child_run_id: RunId | None = None
     deadline_ms: int | None = None
     """When the active attempt expires."""
+    input: JsonObject | None = None
+    """What the active attempt is given."""
     wait: SignalWait | TimerWait | None = None
     resolved: Map[int, Received | TimerPassed] = Map()
     """What the active attempt waited for and got, numbered from 0."""
@@ -132,7 +155,9 @@ class ComponentState(Value, frozen=True, gc=False):
     live: int
     """How many of its nodes are live."""
     predecessors: int
-    """How many components that lead to it may still bring something; -1 once it is done with itself."""
+    """How many components that lead to it may still bring something."""
+    is_done: bool = False
+    """Whether nothing will come from it any more."""
     closable: Map[int, None] = Map()
     """Its nodes that are to be closed once nothing live can reach them; and some that need not any more."""
 
@@ -143,6 +168,8 @@ class AttemptState(Value, frozen=True, gc=False):
     node: int
     outcome: int | None = None
     """The sequence of its outcome."""
+    completed: ChildCompleted | None = None
+    """How the child run ended that did its work."""
 
 
 class Recovery(Value, frozen=True, gc=False):
@@ -202,10 +229,10 @@ class State(Value, frozen=True, gc=False):
     version: int
     """The version of the last event."""
     nodes: Map[int, NodeState]
-    components: Map[int, ComponentState]
-    entrances: Map[int, int]
+    components: Map[int, ComponentState] = Map()
+    entrances: Map[int, int] = Map()
     """For each node, how many edges may still activate it."""
-    statuses: Map[Status, int]
+    statuses: Map[Status, int] = Map()
     """How many nodes have each status."""
     status: RunStatus = "running"
     now_ms: int = 0
@@ -227,8 +254,6 @@ class State(Value, frozen=True, gc=False):
     """Component and node of each node whose policy cannot be satisfied any more; some may be out of date."""
     unsettled: Queue[int] | None = None
     """What an older history left to the newest rules: nodes to be tried again."""
-    held: tuple[int, ...] = ()
-    """Components that an older history could not close."""
     recovery: Recovery | None = None
     agenda: Agenda = Agenda()
 

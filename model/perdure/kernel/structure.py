@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, UnsetType
@@ -28,6 +28,9 @@ Scalar = None | bool | int | float | str
 
 AtLeastOne = Annotated[int, Meta(ge=1, le=MAX_SAFE_INTEGER)]
 AtLeastZero = Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)]
+
+LATEST: Final = 5
+"""The latest version that any member came with."""
 
 _LONGEST_KEY: Final = 1_000
 _REQUIRED_SHOWN: Final = 4
@@ -77,6 +80,14 @@ class Reading:
             place = place.rpartition("/")[0]
 
 
+class Definitions(dict[str, JsonValue]):
+    """The JSON Schemas of structs by name, with the members that there are up to a version."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__()
+        self.version = version
+
+
 class Shape(ABC):
     """One kind of value."""
 
@@ -93,7 +104,7 @@ class Shape(ABC):
         raise Hole
 
     @abstractmethod
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         """Return its JSON Schema; structs go to `definitions`."""
         ...
 
@@ -153,7 +164,7 @@ class _Text(Shape):
     def hole(self) -> object:
         return ""
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         del definitions
         found: dict[str, JsonValue] = {"type": "string"}
         if self.pattern is not None:
@@ -188,7 +199,7 @@ class _Integer(Shape):
     def hole(self) -> object:
         return self.minimum
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         del definitions
         return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
 
@@ -215,7 +226,7 @@ class _Word(Shape):
     def hole(self) -> object:
         return self.allowed[0]
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         del definitions
         return {"enum": list(self.allowed)}
 
@@ -229,7 +240,7 @@ class _Scalar(Shape):
             return value
         return _wrong_type(self, value, place, reading)
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         del definitions
         return {"type": ["null", "boolean", "number", "string"]}
 
@@ -242,7 +253,7 @@ class _Anything(Shape):
         del place, reading
         return value
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         del definitions
         return {}
 
@@ -259,7 +270,7 @@ class _AnyObject(Shape):
     def hole(self) -> object:
         return {}
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         del definitions
         return {"type": "object"}
 
@@ -293,7 +304,7 @@ class _Array(Shape):
     def hole(self) -> object:
         return ()
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         found: dict[str, JsonValue] = {"type": "array", "items": self.item.schema(definitions)}
         if self.min_items:
             found["minItems"] = self.min_items
@@ -344,7 +355,7 @@ class _Map(Shape):
     def hole(self) -> object:
         return {}
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         return {
             "type": "object",
             "propertyNames": self.key.schema(definitions),
@@ -369,7 +380,7 @@ class _Member:
             _too_new(self, reading.version, inside, reading)
         return self.shape.read(value, inside, reading)
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         since = f" From schema_version {self.since} on." if self.since > 1 else ""
         words = "".join(f" `{word}`: {meaning}" for word, meaning in self.words.items())
         default = {"default": self.default} if self.default is not None else {}
@@ -407,6 +418,7 @@ class _Record(Shape):
                 usable = usable and not member.required
         if not usable:
             raise Hole
+        arguments.pop("", None)
         made = self.make(**arguments)
         reading.places[id(made)] = place
         return made
@@ -429,14 +441,15 @@ class _Record(Shape):
         told = f"There is no member {quoted(key)} here; {fix}"
         reading.problems.error("unknown_member", f"{place}/{pointer_token(key)}", told, at_key=True)
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         if self.name not in definitions:
             definitions[self.name] = {}
+            members = [member for member in self.members.values() if member.since <= definitions.version]
             definitions[self.name] = {
                 "description": self.description,
                 "type": "object",
-                "properties": {member.name: member.schema(definitions) for member in self.members.values()},
-                "required": [member.name for member in self.members.values() if member.required],
+                "properties": {member.name: member.schema(definitions) for member in members},
+                "required": [member.name for member in members if member.required],
                 "additionalProperties": False,
             }
         return {"$ref": f"#/$defs/{self.name}"}
@@ -516,7 +529,7 @@ class _Union(Shape):
         reading.problems.error("unknown_word", place, told)
         return self.hole()
 
-    def schema(self, definitions: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
         shapes: list[Shape] = [*([self.word] if self.word is not None else []), *self.records]
         return {"anyOf": [shape.schema(definitions) for shape in shapes]}
 
@@ -537,8 +550,12 @@ def _is_told_by(record: _Record, value: JsonObject) -> bool:
 
 
 ANY: Final = Meta(title="any JSON")
-Json = Annotated[JsonValue, ANY]
-Members = Annotated[JsonObject, ANY]
+if TYPE_CHECKING:
+    Json = Annotated[JsonValue, ANY]
+    Members = Annotated[JsonObject, ANY]
+else:  # msgspec knows no recursive types.
+    Json = Annotated[object, ANY]
+    Members = Annotated[Mapping[str, object], ANY]
 
 
 @cache
@@ -608,11 +625,20 @@ def _code(metas: tuple[Meta, ...], default: str) -> str:
 
 
 @cache
-def _record(kind: type) -> _Record:
+def _record(kind: type[msgspec.Struct]) -> _Record:
     hints = get_type_hints(kind, include_extras=True)
-    members = [_member(hints[field.name], field) for field in msgspec.structs.fields(kind)]
+    members = [*_tag(kind), *(_member(hints[field.name], field) for field in msgspec.structs.fields(kind))]
     description = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
     return _Record(kind, kind.__name__, description, {member.name: member for member in members})
+
+
+def _tag(kind: type[msgspec.Struct]) -> list[_Member]:
+    """Return the member that tells the structs of a union apart, if it is a tag: no attribute holds it."""
+    config = kind.__struct_config__
+    if config.tag_field is None:
+        return []
+    told = "Says what this is."
+    return [_Member(config.tag_field, "", _Word((str(config.tag),)), True, None, 1, told, {})]  # noqa: FBT003
 
 
 def _member(hint: object, of: msgspec.structs.FieldInfo) -> _Member:
@@ -697,7 +723,7 @@ def _places(shape: Shape, path: str, since: int) -> Iterator[Place]:
                     since=from_then_on,
                     required=member.required,
                     default=member.default,
-                    schema=member.shape.schema({}),
+                    schema=member.shape.schema(Definitions(LATEST)),
                 )
                 yield from _places(member.shape, inside, from_then_on)
         case _:
@@ -709,9 +735,9 @@ def _word_of_its_object(record: _Record, member: _Member) -> Mapping[str, str]:
     return dict.fromkeys(words, record.description)
 
 
-def json_schema(kind: object, *, identity: str, title: str) -> JsonObject:
-    """Return the JSON Schema (2020-12) of a type."""
-    definitions: dict[str, JsonValue] = {}
+def json_schema(kind: object, *, identity: str, title: str, version: int = LATEST) -> JsonObject:
+    """Return the JSON Schema (2020-12) of a type, with the members that there are up to a version."""
+    definitions = Definitions(version)
     root = _shape(kind).schema(definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -14,7 +14,7 @@ from perdure.kernel.identity import NodeId
 from perdure.kernel.outcomes import OUTCOME_KINDS, RETRY_CLASSES, OutcomeKind
 from perdure.kernel.predicates import FieldEquals, OutcomeIs, Predicate, predicate_key, witness
 from perdure.kernel.problems import Correction, Problems, pointer_token, quoted
-from perdure.kernel.specification import Edge, Exponential, Node
+from perdure.kernel.specification import Backoff, Edge, Exponential, Node
 from perdure.kernel.validation.scopes import Scope
 
 _KINDS_OF_A_CHILD: Final[frozenset[OutcomeKind]] = frozenset(OUTCOME_KINDS) - {"changes_requested", "skipped"}
@@ -60,17 +60,20 @@ def _odd_nodes(scope: Scope) -> None:
         if "retryable_failure" not in node.retry.classes and set(node.retry.classes) <= RETRY_CLASSES:
             told = "`retryable_failure` is retried all the same: add it, so that the document says so."
             _warn(scope, "implied_retry_class", f"{scope.at(node)}/retry/classes", told)
-        backoff = node.retry.backoff
-        if isinstance(backoff, Exponential) and backoff.initial_ms > backoff.maximum_ms:
-            told = "The first delay is cut to `maximum_ms`: raise it, or use a fixed delay."
-            _warn(scope, "initial_exceeds_maximum", f"{scope.at(node)}/retry/backoff/initial_ms", told)
+        _odd_backoff(scope, node.retry.backoff)
+
+
+def _odd_backoff(scope: Scope, backoff: Backoff) -> None:
+    if isinstance(backoff, Exponential) and backoff.initial_ms > backoff.maximum_ms and scope.is_own(scope.at(backoff)):
+        told = "The first delay is cut to `maximum_ms`: raise it, or use a fixed delay."
+        _warn(scope, "initial_exceeds_maximum", f"{scope.at(backoff)}/initial_ms", told)
 
 
 def _odd_edges(scope: Scope) -> None:
     seen: dict[tuple[str, str, object], Edge] = {}
     for edge in scope.definition.edges:
         key = (edge.source, edge.target, predicate_key(edge.when))
-        if not scope.is_own(f"{scope.at(edge)}/when"):
+        if not scope.is_own(f"{scope.at(edge)}/when") or not scope.is_own(f"{scope.at(edge)}/mode"):
             continue
         if edge.mode == "parallel" and key in seen:
             told = f"{quoted(scope.at(seen[key]))} says the same, so {quoted(edge.target)} would be activated twice."
@@ -84,9 +87,12 @@ def _odd_edges(scope: Scope) -> None:
 
 def _odd_predicate(scope: Scope, edge: Edge, source: Node) -> None:
     match edge.when:
-        case FieldEquals(field=name) if name and name not in scope.outputs_of(source):
+        case FieldEquals(field=name) if name not in scope.outputs_of(source):
+            place = f"{scope.at(edge)}/when/field"
+            if not scope.is_well_formed(place) or not scope.has_own_outputs(source):
+                return
             told = f"{quoted(source.id)} does not declare {quoted(name)}, so this edge may never fire: declare it."
-            _warn(scope, "undeclared_field", f"{scope.at(edge)}/when/field", told)
+            _warn(scope, "undeclared_field", place, told)
         case OutcomeIs(outcome=kind) if source.child is not None and kind not in _KINDS_OF_A_CHILD | {"skipped"}:
             told = f"{quoted(source.id)} runs a child, whose result is never {quoted(kind)}: this edge never fires."
             _warn(scope, "child_never_gives", f"{scope.at(edge)}/when/outcome", told)
@@ -96,10 +102,10 @@ def _odd_predicate(scope: Scope, edge: Edge, source: Node) -> None:
 
 def _budget_below_initial(scope: Scope) -> None:
     initial = len(scope.initial)
-    if scope.definition.budgets.max_transitions < initial:
+    budgets = scope.reading.places.get(id(scope.definition.budgets))
+    place = scope.place if budgets is None else f"{budgets}/max_transitions"
+    if 0 < scope.definition.budgets.max_transitions < initial and (budgets is None or scope.is_own(place)):
         told = f"Each of the {initial} initial nodes uses up one transition: raise `max_transitions`."
-        budgets = scope.reading.places.get(id(scope.definition.budgets))
-        place = scope.place if budgets is None else f"{budgets}/max_transitions"
         _warn(scope, "budget_below_initial", place, told)
 
 

@@ -59,7 +59,7 @@ def _check_child_inputs(scope: Scope, node: Node, workflow: WorkflowReference) -
         told = f"{quoted(workflow)} needs {lacking}: give it in `input` or `input_mapping`."
         scope.error("missing_child_input", scope.at(node), told)
     for name, place in given.items():
-        if name not in declared:
+        if name not in declared and scope.is_well_formed(place):
             fix = scope.problems.meant(name, declared, otherwise="take it away, or declare it in the child's `inputs`.")
             scope.error("undeclared_child_input", place, f"{quoted(workflow)} has no input {quoted(name)}; {fix}")
 

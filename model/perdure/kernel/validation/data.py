@@ -62,7 +62,7 @@ def _is_told_of(scope: Scope, reference: RunInputReference) -> bool:
 
 def _check_reach(scope: Scope, node: Node, reference: OutputReference) -> None:
     names_one = reference.node in scope.positions and reference.node not in scope.duplicates
-    if names_one and not scope.is_before(reference.node, node.id):
+    if names_one and not scope.is_before(reference.node, node.id) and not scope.could_be_before(node):
         remedy = _remedy(scope, node, reference)
         told = f"{quoted(node.id)} knows nothing of {quoted(reference.node)} when it starts: {remedy}."
         scope.error("output_out_of_reach", f"{scope.at(reference)}/node", told)
@@ -84,8 +84,7 @@ def _check_declared(scope: Scope, reference: OutputReference) -> None:
     node = scope.node(reference.node)
     if node is None or not reference.output or not scope.is_well_formed(f"{scope.at(reference)}/output"):
         return
-    outputs = "child/outputs" if node.child is not None else "outputs"
-    if node.id in scope.duplicates or not scope.is_own(f"{scope.at(node)}/{outputs}"):
+    if node.id in scope.duplicates or not scope.has_own_outputs(node):
         return
     declared = scope.outputs_of(node)
     if reference.output not in declared:

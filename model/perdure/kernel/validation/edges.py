@@ -31,7 +31,7 @@ def _exclusive_edges_are_disjoint(scope: Scope) -> None:
     of_source: dict[NodeId, list[Edge]] = {}
     for edge in scope.definition.edges:
         place = scope.at(edge)
-        is_own = edge.source and scope.is_own(f"{place}/from") and scope.is_own(f"{place}/when")
+        is_own = edge.source and scope.is_own(f"{place}/when")
         if edge.mode == "exclusive" and can_match(edge.when) and is_own:
             of_source.setdefault(edge.source, []).append(edge)
     for edges in of_source.values():

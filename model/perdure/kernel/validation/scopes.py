@@ -85,6 +85,14 @@ class Scope:
         """Tell whether a node is known when the other starts: as its prerequisite, or the source of an edge into it."""
         return name in self.before.get(of, ())
 
+    def could_be_before(self, node: Node) -> bool:
+        """Tell whether some name of what is known when a node starts could not be read."""
+        return not self.is_own(f"{self.at(node)}/dependencies") or not self._has_own_edges
+
+    def has_own_outputs(self, node: Node) -> bool:
+        """Tell whether the output fields that a node declares could be read."""
+        return self.is_own(f"{self.at(node)}/{'outputs' if node.child is None else 'child/outputs'}")
+
     def outputs_of(self, node: Node) -> Collection[Name]:
         """Return the output fields that a node declares."""
         key = id(node)
@@ -137,15 +145,19 @@ class Scope:
 
     @cached_property
     def has_whole_graph(self) -> bool:
-        """Whether every name of a node and every arrow between nodes could be read."""
+        """Whether every node and every arrow between nodes could be read; a name that could not leads nowhere."""
         reading, place = self.reading, self.place
         nodes = [self.at(node) for node in self.definition.nodes]
         edges = [self.at(edge) for edge in self.definition.edges]
-        objects = [place, f"{place}/nodes", f"{place}/edges", f"{place}/initial_nodes", *nodes, *edges]
-        values = [f"{place}/initial_nodes"]
-        values += [f"{node}/{member}" for node in nodes for member in ("id", "dependencies")]
-        values += [f"{edge}/{member}" for edge in edges for member in ("from", "to")]
+        objects = [place, f"{place}/nodes", f"{place}/edges", *nodes, *edges]
+        values = [f"{node}/{member}" for node in nodes for member in ("id", "dependencies")]
         return reading.incomplete.isdisjoint(objects) and reading.made_up.isdisjoint(values)
+
+    @cached_property
+    def _has_own_edges(self) -> bool:
+        """Whether both ends of every edge could be read."""
+        ends = [f"{self.at(edge)}/{end}" for edge in self.definition.edges for end in ("from", "to")]
+        return f"{self.place}/edges" not in self.reading.incomplete and self.reading.made_up.isdisjoint(ends)
 
     @cached_property
     def run_inputs(self) -> frozenset[str]:
@@ -174,7 +186,7 @@ class Scope:
     @cached_property
     def misses_names(self) -> bool:
         """Whether a name at an end of an arrow, or where a run begins, leads nowhere."""
-        return any(name and name not in self.positions for name, _ in self.named_in_the_graph())
+        return any(name not in self.positions for name, _ in self.named_in_the_graph())
 
     @cached_property
     def dependency_cycles(self) -> list[list[int]]:
