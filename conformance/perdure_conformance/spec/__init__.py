@@ -4,6 +4,7 @@ contract    what a validator is, for Python
 reference   the model's validator, as one
 dispatch    from messages to a Python validator
 documents   documents to ask about: texts, compact where they are long
+places      places in a value: what is there, and the value with something else there
 pairs       for each rule documents that break it, each with its accepted twin one edit away
 drawn       documents and edits of them that nobody thought of
 questions   one document, and what an answer to it must be

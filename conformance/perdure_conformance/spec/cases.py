@@ -18,6 +18,7 @@ from perdure_conformance.requirements import requirements_of
 from perdure_conformance.shrinking import chunks, fewest, smallest, within
 from perdure_conformance.spec.claims import PAGES
 from perdure_conformance.spec.documents import MAX_CHARACTERS, length_of, text_of, written
+from perdure_conformance.spec.places import parts
 from perdure_conformance.spec.questions import Question, can_be_asked, hold, truth_about
 from perdure_conformance.spec.room import Room
 from perdure_conformance.suite import Case, Inconclusive, Replay, Violation
@@ -65,17 +66,9 @@ def _size(question: Question) -> int:
     if length_of(question.document) > _CHARACTERS_SHRUNK:
         return 1 + sum(isinstance(piece, str) for piece in question.document)
     try:
-        return _values(json.loads(text_of(question.document)))
+        return sum(1 for _ in parts(json.loads(text_of(question.document))))
     except (ValueError, RecursionError):
         return 1 + length_of(question.document) // 10
-
-
-def _values(value: JsonValue) -> int:
-    if isinstance(value, Mapping):
-        return 1 + sum(_values(item) for item in value.values())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return 1 + sum(_values(item) for item in value)
-    return 1
 
 
 def _in_words(question: Question) -> list[str]:

@@ -18,6 +18,7 @@ from perdure.kernel.outcomes import KINDS_WITH_OUTPUT, OUTCOME_KINDS
 from perdure.kernel.values import JsonValue
 from perdure_conformance.drawing import drawing, nothing_left_behind
 from perdure_conformance.spec.documents import Document, Value, written
+from perdure_conformance.spec.places import edited, parts
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -177,36 +178,20 @@ def _fans(draw: Draw) -> list[Value]:
     return list(draw(st.permutations(chosen)))
 
 
-def edited(draw: Draw, document: JsonValue) -> JsonValue:
+def changed(draw: Draw, document: Value) -> Value:
     """Return the document with one change somewhere."""
-    places = _places(document)
-    place = places[draw(st.integers(0, len(places) - 1))]
-    return _changed(document, place, draw)
+    found = [place for place, _ in parts(document)]
+    place = found[draw(st.integers(0, len(found) - 1))]
+    if not place or draw(st.integers(0, 3)) > 0:
+        return edited(document, place, lambda value: _instead_of(value, draw))
+    return edited(document, place[:-1], lambda around: _without_or_twice(around, place[-1], draw))
 
 
-def _places(value: JsonValue, above: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    found = [above]
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            found += _places(item, (*above, key))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for position, item in enumerate(value):
-            found += _places(item, (*above, position))
-    return found
-
-
-def _changed(value: Any, place: tuple[str | int, ...], draw: Draw) -> JsonValue:
-    if not place:
-        return _instead_of(value, draw)
-    key, *rest = place
-    if rest or draw(st.integers(0, 3)) > 0:
-        changed = _changed(value[key], tuple(rest), draw)
-        if isinstance(value, Mapping):
-            return {**value, key: changed}
-        return [*value[:key], changed, *value[int(key) + 1 :]]
-    if isinstance(value, Mapping):
-        return {other: item for other, item in value.items() if other != key}
-    return draw(st.sampled_from(([*value[:key], *value[int(key) + 1 :]], [*value, value[key]])))  # type: ignore[no-any-return]
+def _without_or_twice(around: Any, key: Any, draw: Draw) -> JsonValue:
+    """Return an object or an array without one item, or an array with that item once more."""
+    if isinstance(around, Mapping):
+        return {other: item for other, item in around.items() if other != key}
+    return draw(st.sampled_from(([*around[:key], *around[key + 1 :]], [*around, around[key]])))  # type: ignore[no-any-return]
 
 
 def _instead_of(value: Any, draw: Draw) -> JsonValue:
@@ -255,7 +240,7 @@ def draw_documents(examples: int, random_seed: int) -> tuple[Document, ...]:
     def draw_some(data: st.DataObject) -> None:
         draw: Draw = data.draw
         document = draw(documents())
-        drawn.extend((spelt(draw, document), spelt(draw, edited(draw, document))))
+        drawn.extend((spelt(draw, document), spelt(draw, changed(draw, document))))
 
     with nothing_left_behind():
         draw_some()

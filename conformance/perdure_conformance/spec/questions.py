@@ -7,7 +7,7 @@ model and an answer breaks one requirement, the most particular that it can.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -16,7 +16,7 @@ import msgspec
 
 from perdure.kernel.outcomes import Outcome, read_outcome
 from perdure.kernel.predicates import matches
-from perdure.kernel.problems import Problem, Problems, pointer_token
+from perdure.kernel.problems import Problem, Problems
 from perdure.kernel.specification import Definition, HandlerDeclaration, Specification
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.validation.validator import Validation, validate_text
@@ -24,6 +24,7 @@ from perdure.kernel.values import JsonValue, read_json
 from perdure_conformance.requirements import requirement_of_code, requirements
 from perdure_conformance.spec.contract import Answer, Capabilities
 from perdure_conformance.spec.documents import Document, text_of
+from perdure_conformance.spec.places import parts, pointer_of
 from perdure_conformance.spec.reference import answer_of, catalogue
 from perdure_conformance.suite import Violation
 
@@ -197,20 +198,11 @@ def _near(error: Problem, question: Question) -> Callable[[str], bool]:
         if told == error.pointer:
             return True
         inside, around = _above(told, 1) == error.pointer, told == _above(error.pointer, 1)
-        return (inside or around) and told in _places(read_json(text_of(question.document)))
+        if not (inside or around):
+            return False
+        return any(told == pointer_of(place) for place, _ in parts(read_json(text_of(question.document))))
 
     return is_near
-
-
-def _places(value: JsonValue, place: str = "") -> set[str]:
-    found = {place}
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            found |= _places(item, f"{place}/{pointer_token(key)}")
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for position, item in enumerate(value):
-            found |= _places(item, f"{place}/{position}")
-    return found
 
 
 def _above(pointer: str, levels: int) -> str:

@@ -15,6 +15,7 @@ from perdure.kernel.validation.validator import Validation
 from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.requirements import requirement_of_code
 from perdure_conformance.spec.contract import Answer, Capabilities, Told
+from perdure_conformance.spec.places import at, parts, pointer_of, steps_of
 from perdure_conformance.spec.reference import EVERYTHING, ReferenceValidator
 from perdure_conformance.spec.registry import TWINS, twin
 
@@ -314,20 +315,9 @@ class PointsInside(_LooksInside):
     """Points to the first thing inside the place, if there is any."""
 
     def told(self, problem: Told) -> Told:
-        value = self._document
-        for step in (problem.pointer or "").split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            value = value[int(name)] if isinstance(value, list) else value[name]
-        first = (
-            next(map(str, range(len(value))), "")
-            if isinstance(value, list)
-            else next(iter(value), "")
-            if isinstance(value, dict)
-            else ""
-        )
-        inside = first.replace("~", "~0").replace("/", "~1")
-        pointer = f"{problem.pointer}/{inside}" if first else problem.pointer
-        return msgspec.structs.replace(problem, pointer=pointer)
+        value = at(self._document, steps_of(problem.pointer or ""))
+        inside = next((place for place, _ in parts(value) if place), ())
+        return msgspec.structs.replace(problem, pointer=f"{problem.pointer}{pointer_of(inside)}")
 
 
 @twin

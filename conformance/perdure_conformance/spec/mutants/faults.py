@@ -20,6 +20,7 @@ from perdure.kernel.validation.scopes import Scope, scopes_of
 from perdure.kernel.validation.validator import Validation, validate, validate_text
 from perdure.kernel.values import JsonError, JsonErrorCode, JsonValue, read_json
 from perdure_conformance.spec.documents import Value
+from perdure_conformance.spec.places import at, steps_of
 from perdure_conformance.spec.reference import ReferenceValidator
 
 IN_DEFINITIONS: Final = (
@@ -81,7 +82,7 @@ class Seen:
     @property
     def path(self) -> list[str]:
         """The steps of its pointer."""
-        return [step.replace("~1", "/").replace("~0", "~") for step in self.problem.pointer.split("/")[1:]]
+        return steps_of(self.problem.pointer)
 
     @property
     def key(self) -> str:
@@ -122,10 +123,7 @@ class Seen:
 
     def above(self, levels: int) -> Value:
         """Return the value so many levels above the place."""
-        value = self.look.document
-        for step in self.path[: len(self.path) - levels]:
-            value = value[int(step)] if isinstance(value, Sequence) else value[step]
-        return value
+        return at(self.look.document, self.path[: len(self.path) - levels])
 
 
 @lru_cache(maxsize=16)

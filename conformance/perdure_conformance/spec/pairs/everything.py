@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from perdure.kernel.problems import Problems, pointer_token
+from perdure.kernel.problems import Problems
 from perdure.kernel.specification import Specification
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.validation.validator import validate
 from perdure_conformance.spec.documents import Value, edge, node, workflow
 from perdure_conformance.spec.pairs.pair import Pair, pair
+from perdure_conformance.spec.places import edited, parts, pointer_of
 
 EVERYTHING: Final[Mapping[str, Value]] = workflow(
     node(
@@ -73,56 +74,56 @@ EVERYTHING: Final[Mapping[str, Value]] = workflow(
 )
 """Every member of every object, and every kind of it."""
 
-Place = tuple[str | int, ...]
-
 
 def objects_take_no_more() -> Iterator[Pair]:
     """SPC-003: one more member of each object whose members are listed."""
     reading = Reading(Problems())
     read(Specification, EVERYTHING, reading)
     structs = frozenset(reading.places.values())
-    for place, value in _parts(EVERYTHING):
-        if isinstance(value, Mapping) and _pointer(place) in structs:
+    for place, value in parts(EVERYTHING):
+        if isinstance(value, Mapping) and pointer_of(place) in structs:
             for name in ("colour", "x-note", "id "):
-                changed = _edited(place, partial(_with, name))
-                yield pair("SPC-003", f"{name!r} in {_pointer(place) or 'the document'}", changed, EVERYTHING)
+                changed = edited(EVERYTHING, place, partial(_with, name))
+                yield pair("SPC-003", f"{name!r} in {pointer_of(place) or 'the document'}", changed, EVERYTHING)
 
 
 def members_that_are_required() -> Iterator[Pair]:
     """SPC-003: each member that is missed if it is not there."""
-    for place, _ in _parts(EVERYTHING):
+    for place, _ in parts(EVERYTHING):
         if place and isinstance(place[-1], str):
-            changed = _edited(place[:-1], partial(_without, place[-1]))
-            yield from _if_only("missing_member", "SPC-003", f"no {_pointer(place)}", changed)
+            changed = edited(EVERYTHING, place[:-1], partial(_without, place[-1]))
+            yield from _if_only("missing_member", "SPC-003", f"no {pointer_of(place)}", changed)
 
 
 def types_that_are_wrong() -> Iterator[Pair]:
     """SPC-003: each value as one of another type."""
-    for place, value in _parts(EVERYTHING):
+    for place, value in parts(EVERYTHING):
         for other in _of_other_types(value):
-            name = f"{other!r} as {_pointer(place) or 'the document'}"
-            yield from _if_only("wrong_type", "SPC-003", name, _edited(place, partial(_instead, other)))
+            name = f"{other!r} as {pointer_of(place) or 'the document'}"
+            yield from _if_only("wrong_type", "SPC-003", name, edited(EVERYTHING, place, partial(_instead, other)))
 
 
 def words_that_are_wrong() -> Iterator[Pair]:
     """SPC-004: each word, spelt in another way."""
-    for place, value in _parts(EVERYTHING):
+    for place, value in parts(EVERYTHING):
         if isinstance(value, str):
             for other in (value.replace("_", "-"), value.upper(), value[:-1], value + "d", value + " ", "ignore", ""):
-                name = f"{other!r} as {_pointer(place)}"
-                yield from _if_only("unknown_word", "SPC-004", name, _edited(place, partial(_instead, other)))
+                name = f"{other!r} as {pointer_of(place)}"
+                yield from _if_only(
+                    "unknown_word", "SPC-004", name, edited(EVERYTHING, place, partial(_instead, other))
+                )
 
 
 def strings_of_a_wrong_form() -> Iterator[Pair]:
     """SPC-006: each string and each key with one more character, or none."""
-    for place, value in _parts(EVERYTHING):
+    for place, value in parts(EVERYTHING):
         for spoil in (lambda text: text + "\n", lambda text: text + "\u0661", lambda text: text + " ", lambda _: ""):
             if isinstance(value, str):
-                spoilt = _edited(place, spoil)
-                yield from _if_only("wrong_form", "SPC-006", f"{spoil(value)!r} as {_pointer(place)}", spoilt)
+                spoilt = edited(EVERYTHING, place, spoil)
+                yield from _if_only("wrong_form", "SPC-006", f"{spoil(value)!r} as {pointer_of(place)}", spoilt)
             if place and isinstance(place[-1], str):
-                spoilt = _edited(place[:-1], partial(_renamed, place[-1], spoil(place[-1])))
-                name = f"{spoil(place[-1])!r} for the key {_pointer(place)}"
+                spoilt = edited(EVERYTHING, place[:-1], partial(_renamed, place[-1], spoil(place[-1])))
+                name = f"{spoil(place[-1])!r} for the key {pointer_of(place)}"
                 yield from _if_only("wrong_form", "SPC-006", name, spoilt)
 
 
@@ -131,30 +132,6 @@ def _if_only(code: str, requirement: str, name: str, changed: Value) -> Iterator
     found = [problem.code for problem in validate(changed).problems if problem.severity == "error"]
     if found == [code]:
         yield pair(requirement, name, changed, EVERYTHING)
-
-
-def _parts(value: Value, above: Place = ()) -> Iterator[tuple[Place, Value]]:
-    yield above, value
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _parts(item, (*above, key))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for position, item in enumerate(value):
-            yield from _parts(item, (*above, position))
-
-
-def _pointer(place: Place) -> str:
-    return "".join(f"/{pointer_token(str(step))}" for step in place)
-
-
-def _edited(place: Place, edit: Callable[[Any], Value], value: Value = EVERYTHING) -> Value:
-    if not place:
-        return edit(value)
-    key, *rest = place
-    changed = _edited(tuple(rest), edit, value[key])
-    if isinstance(value, Mapping):
-        return {**value, key: changed}
-    return [*value[: int(key)], changed, *value[int(key) + 1 :]]
 
 
 def _of_other_types(value: Value) -> tuple[Value, ...]:
