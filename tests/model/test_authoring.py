@@ -260,6 +260,11 @@ def test_all_faults_of_yaml_that_can_be_read_over_are_told_at_once() -> None:
     assert faults_of(f"{MANY}r: [1\n") == [*expected, ("not_yaml", (12, 1))]
 
 
+def test_events_without_a_reader_end_at_the_first_fault() -> None:
+    with pytest.raises(SourceError, match="`yes` is read differently"):
+        list(yaml_text.events("a: yes\nb: no\n"))
+
+
 def test_two_keys_that_cannot_be_read_are_no_duplicates() -> None:
     assert [code for code, _ in faults_of("1: a\n2: b\nNone: c\n")] == ["yaml_key", "yaml_key"]
 
