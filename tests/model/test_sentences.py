@@ -53,6 +53,7 @@ def test_keys_are_looked_for_a_few_times_only() -> None:
         ("/nodes/2/retry/backoff", {"delay_ms": 5}, "; with `delay_ms` it is `fixed`."),
         ("/nodes/2/retry/backoff", {}, "Add `kind`, one of `immediate`, `fixed`, `exponential`."),
         ("/nodes/2/retry/backoff", {"x": 1}, "Add `kind`, one of `immediate`, `fixed`, `exponential`."),
+        ("/edges/0/when", "succeeded", "Write an object here: `{outcome: succeeded}`."),
         ("/nodes/0/input_mapping/ticket", {}, "Write an object with `node` or an object with `run_input` here."),
     ],
 )
