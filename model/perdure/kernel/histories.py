@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 
 from perdure.kernel.consequences import owed
 from perdure.kernel.errors import Corruption, HistoryError, corrupt
-from perdure.kernel.events import RunCreated
+from perdure.kernel.events import EventV5, RunCreated
 from perdure.kernel.identity import EventId
 from perdure.kernel.records import Record
-from perdure.kernel.reduce import reduce
+from perdure.kernel.reduce import followed
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.state import State
 
@@ -24,12 +24,17 @@ def states(records: Iterable[Record], rules: Rules = RULES) -> Iterator[State]:
     its batch is incomplete.
     """
     state: State | None = None
+    expected: EventV5 | None = None
     last: Record | None = None
     seen: set[EventId] = set()
     for record in records:
         try:
             _linked(last, record, seen)
-            state = _after(state, record, rules)
+            _whole(state, expected, record)
+            state = followed(state, record.event, expected, record.recorded_version, rules)
+            expected = owed(state, rules)
+            if expected is not None and record.batch_index + 1 == record.batch_size:
+                corrupt("incomplete_batch", "the batch ends here, and more is owed")
         except HistoryError as error:
             error.sequence = record.sequence if last is None else last.sequence + 1
             raise
@@ -58,15 +63,9 @@ def _linked(last: Record | None, record: Record, seen: set[EventId]) -> None:
         corrupt("wrong_batch", f"the record is number {record.batch_index + 1} of a batch that never began")
 
 
-def _after(state: State | None, record: Record, rules: Rules) -> State:
-    is_owed = state is not None and owed(state, rules) is not None
-    if state is not None and is_owed and not record.batch_index:
-        corrupt("incomplete_batch", "the batch before this one ends too early")
-    if state is not None and not is_owed and record.batch_index:
+def _whole(state: State | None, expected: EventV5 | None, record: Record) -> None:
+    """Hold a record against what its batch owes. Raises `Corruption`."""
+    if state is not None and expected is None and record.batch_index:
         corrupt("nothing_owed", "the batch goes on although nothing is owed")
     if isinstance(record.event, RunCreated) and record.event.run_id != record.run_id:
         corrupt("wrong_run", f"the event creates another run, {record.event.run_id}")
-    after = reduce(state, record.event, rules, version=record.recorded_version)
-    if record.batch_index + 1 == record.batch_size and owed(after, rules) is not None:
-        corrupt("incomplete_batch", "the batch ends here, and more is owed")
-    return after

@@ -24,11 +24,13 @@ def changed(state: State, position: int, node: NodeState, rules: Rules) -> State
     state = replace(state, nodes=state.nodes.set(position, node))
     if before == after:
         return state
-    if not any(move.source == before and move.target == after for move in rules.node_table):
+    if (before, after) not in rules.moves:
         corrupt("illegal_transition", f"node {state.name(position)} cannot go from {before} to {after}")
     statuses = state.statuses.set(before, state.statuses[before] - 1)
     statuses = statuses.set(after, statuses.get(after, 0) + 1)
     state = _component_told(replace(state, statuses=statuses), position, before, after)
+    if not state.plan.dependents[position]:
+        return state
     is_revivable = state.entrances[position] > 0
     return _dependents_told(
         state, position, share(before, is_revivable=is_revivable), share(after, is_revivable=is_revivable), rules

@@ -84,6 +84,11 @@ def reduce(state: State | None, event: AnyEvent, rules: Rules = RULES, *, versio
 
     Raises `Corruption` if the event cannot be here, `Incompatible` if the version does not have it.
     """
+    return followed(state, event, None if state is None else owed(state, rules), version, rules)
+
+
+def followed(state: State | None, event: AnyEvent, expected: EventV5 | None, version: int, rules: Rules) -> State:
+    """Return the state after an event, where `expected` is what the state owes. Raises as `reduce` does."""
     if version not in EVENTS:
         raise Incompatible("unknown_version", f"there is no event version {version}")
     if type(event) not in EVENTS[version]:
@@ -93,7 +98,6 @@ def reduce(state: State | None, event: AnyEvent, rules: Rules = RULES, *, versio
     if version < state.version:
         corrupt("version_went_down", f"version {version} follows version {state.version}")
     current = upcast(event)
-    expected = owed(state, rules)
     if expected is None:
         return _opened(state, current, version, rules)
     if version != state.version or not fits(state, expected, current, rules):

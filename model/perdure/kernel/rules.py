@@ -256,6 +256,8 @@ class Rules:
     """All rules that are finite functions."""
 
     node_table: tuple[Move, ...] = NODE_TABLE
+    moves: frozenset[tuple[Status, Status]] = field(init=False)
+    """The changes of status that the node table allows."""
     status_after: Mapping[OutcomeKind, Status] = field(default_factory=lambda: STATUS_AFTER)
     result_precedence: Precedence = RESULT_PRECEDENCE
     due_order: tuple[DueKind, ...] = DUE_ORDER
@@ -275,6 +277,9 @@ class Rules:
     child_outcome: Callable[[ChildPolicy, ChildResult], OutcomeKind] = child_outcome
     same_outcome: Callable[[Outcome, Outcome], bool] = same_outcome
     mismatch: Callable[[SignalWait, Name, Digest], Mismatch | None] = mismatch
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "moves", frozenset((move.source, move.target) for move in self.node_table))
 
 
 RULES: Final = Rules()
