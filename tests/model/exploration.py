@@ -6,15 +6,20 @@ prints the alphabet, what was counted, and each change of a node's status that o
 own check of such changes is off: what occurs is seen by comparing nodes before and after each event. It must be the
 node table: each row of it, by each of the events that the row names, and nothing else.
 
-What keeps it finite and small, each with the reason why nothing is lost:
+By these nothing is lost:
 
 - Of specifications that differ in the names and the order of nodes, one is taken; of edges that differ in their order,
   one order. The order of events in a batch depends on them, the state after it does not (`test_exploration` looks).
 - With a single prerequisite, `any_succeeded` says the same as `all_succeeded`, and is left out.
-- A loop would go round for ever: each node that an edge leads to, in a loop or behind one, has `max_activations`.
 - Two states are one if they differ only in identities, sequences, the time since the epoch, and what ended attempts
   left behind: none of that decides what happens next.
-- Where `Bounds.every_outcome` does not reach, an outcome is left out at a node where nothing tells it from another.
+- In larger shapes, an outcome is left out at a node where nothing tells it from another that is taken.
+
+And these are bounds:
+
+- A loop would go round for ever: each node that an edge leads to, in a loop or behind one, has `max_activations`.
+- The larger a shape, the less else is combined with it: see `Bounds`. Parts of a specification between which there is
+  no arrow have nothing to do with each other.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, combinations_with_replacement, permutations, product
-from typing import Any, Final, cast
+from typing import Any, Final, TextIO
 
 from tests.model.playing import RUN, document, edge, node, outcome, uuid
 
@@ -52,7 +57,7 @@ from perdure.kernel.outcomes import OutcomeKind
 from perdure.kernel.queues import in_order
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import NODE_TABLE, Move, Rules
-from perdure.kernel.state import LIVE, NodeState, SignalWait, State, Status
+from perdure.kernel.state import LIVE, STATUSES, NodeState, SignalWait, State, Status
 
 PREDICATES: Final = ("any", "succeeded", "changes_requested", "permanent_failure")
 MOST_EDGES: Final = 2
@@ -270,18 +275,9 @@ class Found:
     faults: list[str] = field(default_factory=list)
 
 
-class _Whatever(str):
-    """A status that is equal to every other."""
-
-    __slots__ = ()
-    __hash__ = str.__hash__
-
-    def __eq__(self, _: object) -> bool:
-        return True
-
-
-_WHATEVER: Final = cast("Status", _Whatever())
-ANYTHING_GOES: Final = Rules(node_table=(Move(_WHATEVER, _WHATEVER, (), "every change is allowed"),))
+ANYTHING_GOES: Final = Rules(
+    node_table=tuple(Move(one, other, (), "every change is allowed") for one, other in product(STATUSES, STATUSES))
+)
 """The rules without a check of the node table."""
 
 
@@ -369,7 +365,7 @@ def key(state: State) -> Key:
     """Return what decides what can happen after a state."""
     nodes = (_node_key(state, position) for position in range(len(state.plan.nodes)))
     components = (
-        (part.predecessors, *sorted(part.closable))
+        (part.predecessors, part.is_done, *sorted(part.closable))
         for part in (state.components[number] for number in range(len(state.plan.members)))
     )
     entrances = (state.entrances[position] for position in range(len(state.plan.nodes)))
@@ -508,8 +504,8 @@ def table() -> set[Change]:
     return {(move.source, move.target, event) for move in NODE_TABLE for event in move.events}
 
 
-def explored(bounds: Bounds) -> Found:
-    """Explore everything within bounds."""
+def explored(bounds: Bounds, told: TextIO | None = None) -> Found:
+    """Explore everything within bounds; say how far it is, if it is to be told."""
     explorer = Explorer()
     found = explorer.found
     shapes: set[Shape] = set()
@@ -517,9 +513,11 @@ def explored(bounds: Bounds) -> Found:
         if shape.size <= bounds.every_shape:
             found.enumerated += 1
             shapes.add(shape.first_of_its_kind())
-    for shape in sorted(shapes, key=lambda shape: (shape.size, shape)):
+    found.shapes = len(shapes)
+    for number, shape in enumerate(sorted(shapes, key=lambda shape: (shape.size, shape))):
+        if told is not None and number % 500 == 0:
+            print(f"{number:,} of {len(shapes):,} shapes, {found.states:,} states", file=told, flush=True)
         every_outcome = shape.size <= bounds.every_outcome
-        found.shapes += 1
         for variant in sorted({variant.first_of_its_kind() for variant in variants(shape, bounds)}):
             is_whole = every_outcome and variant.works == shape.works
             explorer.explore(variant, every_outcome=is_whole)
@@ -569,7 +567,7 @@ def main(words: list[str]) -> int:
     """Explore, print, and return 0 if all is as it should be."""
     bounds = SUBSET if "--subset" in words else SMALLEST if "--smallest" in words else FULL
     start = time.process_time()
-    found = explored(bounds)
+    found = explored(bounds, sys.stderr)
     print(report(bounds, found, time.process_time() - start))
     return int(bool(found.faults) or set(found.changes) != table())
 
