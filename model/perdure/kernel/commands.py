@@ -26,8 +26,8 @@ from perdure.kernel.specification import NodeName
 from perdure.kernel.structure import AtLeastOne, AtLeastZero, Json, Members, about
 from perdure.kernel.values import Digest, JsonObject, JsonValue  # noqa: F401 - annotations are read at run time
 
-_NODE = about("The node.")
-_ATTEMPT = about("The attempt.")
+_NODE = about("Names the node, as the specification does.")
+_ATTEMPT = about("Says which attempt, by the identity that it was started with.")
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag_field="type", tag=True):
@@ -37,20 +37,26 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults
 class CreateRun(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Begin a run."""
 
-    run_id: Annotated[RunIdText, about("Its identity.")]
-    specification: Annotated[Members, about("The document that it is pinned to.")]
-    input: Annotated[Members, about("The run's input: the declared fields, all of them.")] = msgspec.field(
-        default_factory=dict
+    run_id: Annotated[RunIdText, about("Says which run, by an identity that no other has.")]
+    specification: Annotated[
+        Members, about("Is the document that the run is pinned to; a `content_hash` is added if it has none.")
+    ]
+    input: Annotated[Members, about("Gives the run its input: a value for each field that the document declares.")] = (
+        msgspec.field(default_factory=dict)
     )
-    ancestors: Annotated[tuple[RunIdText, ...], about("The runs that it is a child of, outermost first.")] = ()
+    ancestors: Annotated[tuple[RunIdText, ...], about("Names the runs that it is a child of, outermost first.")] = ()
 
 
 class StartNode(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Dispatch an attempt of a ready node."""
 
     node: Annotated[NodeName, _NODE]
-    attempt_id: Annotated[AttemptIdText, about("The identity of the attempt, new in this run.")]
-    child_run_id: Annotated[RunIdText, about("The identity of the child run, if the node is one.")] | None = None
+    attempt_id: Annotated[
+        AttemptIdText, about("Gives the attempt its identity, which no attempt of the run had before.")
+    ]
+    child_run_id: Annotated[RunIdText, about("Gives the child run its identity, if the node is a child's.")] | None = (
+        None
+    )
 
 
 class CompleteAttempt(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -58,7 +64,7 @@ class CompleteAttempt(Command, frozen=True, kw_only=True, gc=False, omit_default
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    outcome: Annotated[Outcome, about("How it ended.")]
+    outcome: Annotated[Outcome, about("Says how it ended.")]
 
 
 class CompleteChild(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -66,9 +72,11 @@ class CompleteChild(Command, frozen=True, kw_only=True, gc=False, omit_defaults=
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    child_run_id: Annotated[RunIdText, about("The child run.")]
-    result: Annotated[ChildResult, about("How it ended.")]
-    output: Annotated[Members, about("Its output.")] = msgspec.field(default_factory=dict)
+    child_run_id: Annotated[RunIdText, about("Says which run did the work of the attempt.")]
+    result: Annotated[ChildResult, about("Says how the run ended.")]
+    output: Annotated[Members, about("Is the output of the run; fields that the node takes are copied from it.")] = (
+        msgspec.field(default_factory=dict)
+    )
 
 
 class OpenSignalWait(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -76,9 +84,13 @@ class OpenSignalWait(Command, frozen=True, kw_only=True, gc=False, omit_defaults
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    name: Annotated[FieldName, about("The name of the signal: one that the node declares.")]
-    token_sha256: Annotated[DigestText, about("The digest of the token that a delivery must present.")]
-    deadline_ms: Annotated[AtLeastZero, about("When the wait expires, later than now.")] | None = None
+    name: Annotated[FieldName, about("Names the signal, one that the node declares.")]
+    token_sha256: Annotated[
+        DigestText, about("Is the SHA-256 of the token that a delivery must present, in lowercase hexadecimal.")
+    ]
+    deadline_ms: (
+        Annotated[AtLeastZero, about("Says when the wait expires, later than now; without it, never.")] | None
+    ) = None
 
 
 class OpenTimerWait(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -86,44 +98,50 @@ class OpenTimerWait(Command, frozen=True, kw_only=True, gc=False, omit_defaults=
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    deadline_ms: Annotated[AtLeastZero, about("The time, later than now.")]
+    deadline_ms: Annotated[AtLeastZero, about("Says until when, later than now.")]
 
 
 class DeliverSignal(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Deliver a signal to a waiting node."""
 
     node: Annotated[NodeName, _NODE]
-    signal_id: Annotated[SignalIdText, about("The identity of the delivery.")]
-    name: Annotated[FieldName, about("The name of the signal.")]
-    token_sha256: Annotated[DigestText, about("The digest of the token that it presents.")]
-    payload: Annotated[Json, about(f"What it carries. At most {MAX_INLINE_BYTES:,} bytes in canonical form.")] = None
+    signal_id: Annotated[SignalIdText, about("Gives the delivery its identity, which serves once in a run.")]
+    name: Annotated[FieldName, about("Names the signal.")]
+    token_sha256: Annotated[
+        DigestText, about("Is the SHA-256 of the token that is presented, in lowercase hexadecimal.")
+    ]
+    payload: Annotated[
+        Json, about(f"Is what the signal carries, of at most {MAX_INLINE_BYTES:,} bytes in canonical form.")
+    ] = None
 
 
 class AdvanceTime(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Let time go on, and whatever is due happen."""
 
-    now_ms: Annotated[AtLeastZero, about("Milliseconds since the run epoch.")]
+    now_ms: Annotated[AtLeastZero, about("Says what time it is: milliseconds since the run began.")]
 
 
 class RequestCancellation(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Cancel the run."""
 
-    requester: Annotated[Requester, about("Who asks.")]
-    reason: Annotated[str, about(f"Why, for people. At most {MAX_REASON_BYTES:,} bytes in UTF-8.")]
+    requester: Annotated[Requester, about("Says who asks, for people.")]
+    reason: Annotated[str, about(f"Says why, for people, in at most {MAX_REASON_BYTES:,} bytes of UTF-8.")]
 
 
 class AcquireRecovery(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Record that a worker took the run over."""
 
-    owner: Annotated[OwnerIdText, about("The worker.")]
-    epoch: Annotated[AtLeastOne, about("The fencing epoch that its lease was granted with.")]
+    owner: Annotated[OwnerIdText, about("Says which worker.")]
+    epoch: Annotated[
+        AtLeastOne, about("Is the fencing epoch that its lease was granted with, higher than those before.")
+    ]
 
 
 class ReleaseRecovery(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Record that a worker gave the run up."""
 
-    owner: Annotated[OwnerIdText, about("The worker.")]
-    epoch: Annotated[AtLeastOne, about("The fencing epoch of its lease.")]
+    owner: Annotated[OwnerIdText, about("Says which worker.")]
+    epoch: Annotated[AtLeastOne, about("Is the fencing epoch of its lease.")]
 
 
 class Settle(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -189,9 +207,11 @@ REPEATS: Final = REJECTION_CODES[:5]
 class Rejection(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A command that gives no events, and why."""
 
-    code: Annotated[RejectionCode, about("Why.")]
-    sentence: Annotated[str, about("The same, for people.")]
-    disposition: Annotated[Disposition, about("What became of the signal, if it was delivered before.")] | None = None
+    code: Annotated[RejectionCode, about("Says why, for programs.")]
+    sentence: Annotated[str, about("Says the same, for people.")]
+    disposition: Annotated[Disposition, about("Says what became of the signal, if it was delivered before.")] | None = (
+        None
+    )
 
 
 def token_digest(token: str) -> Digest:

@@ -36,9 +36,14 @@ TerminationReason = Literal["attempts_exhausted", "no_correction"]
 Budget = Literal["attempts", "transitions", "elapsed"]
 Mismatch = Literal["wrong_name", "wrong_token"]
 
-_NODE = about("The node.")
-_ATTEMPT = about("The attempt.")
-_REASON = about(f"Why, for people. At most {MAX_REASON_BYTES:,} bytes in UTF-8.")
+_NODE = about("Names the node, as the specification does.")
+_ATTEMPT = about("Says which attempt, by the identity that it was started with.")
+_REASON = about(f"Says why, for people, in at most {MAX_REASON_BYTES:,} bytes of UTF-8.")
+_DEADLINE = about("Says when the attempt expires, in virtual time; without it, never.", since=4)
+_NUMBER = about("Counts the attempts of the activation, from 1.")
+_NEXT = about("Says which attempt of the activation is to come.")
+_CHILD_RUN = about("Says which run does the work of the attempt.")
+_PASSED = about("Says which deadline it was, in virtual time.")
 
 
 class Event(
@@ -57,14 +62,14 @@ class Event(
 class RunCreated(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A run began, pinned to its specification."""
 
-    run_id: Annotated[RunIdText, about("The run.")]
-    specification: Annotated[Members, about("The pinned document, its `content_hash` included.")]
-    content_hash: Annotated[DigestText, about("The digest of the document without its hash.")]
-    input: Annotated[Members, about("The run's input: the declared fields.", since=3)] = msgspec.field(
-        default_factory=dict
-    )
+    run_id: Annotated[RunIdText, about("Says which run, by an identity that no other has.")]
+    specification: Annotated[Members, about("Is the document that the run is pinned to, with its `content_hash`.")]
+    content_hash: Annotated[DigestText, about("Repeats the `content_hash` of the document.")]
+    input: Annotated[
+        Members, about("Gives the run its input: a value for each field that the document declares.", since=3)
+    ] = msgspec.field(default_factory=dict)
     ancestors: Annotated[
-        tuple[RunIdText, ...], about("The runs that this one is a child of, outermost first.", since=3)
+        tuple[RunIdText, ...], about("Names the runs that this one is a child of, outermost first.", since=3)
     ] = ()
 
 
@@ -74,7 +79,14 @@ class NodeReady(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     node: Annotated[NodeName, _NODE]
     cause: Annotated[
         Cause,
-        about("What began it: the run itself, the node's dependencies, or the first of the activations that waited."),
+        about(
+            "Says what began it.",
+            words={
+                "initial": "The run did, when it was created.",
+                "dependencies": "The node's dependencies did, when they were satisfied.",
+                "queued": "An edge had fired while the node was busy or waited for its dependencies: now is its turn.",
+            },
+        ),
     ]
 
 
@@ -83,8 +95,8 @@ class NodeStarted(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    attempt: Annotated[AtLeastOne, about("Its number within the activation.")]
-    deadline_ms: Annotated[AtLeastZero, about("When it expires, in virtual time.", since=4)] | None = None
+    attempt: Annotated[AtLeastOne, _NUMBER]
+    deadline_ms: Annotated[AtLeastZero, _DEADLINE] | None = None
 
 
 class NodeSucceeded(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -93,7 +105,8 @@ class NodeSucceeded(Event, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
     output: (
-        Annotated[Json, about(f"What it gives. At most {MAX_INLINE_BYTES:,} bytes in canonical form.")] | UnsetType
+        Annotated[Json, about(f"Gives the result as JSON, of at most {MAX_INLINE_BYTES:,} bytes in canonical form.")]
+        | UnsetType
     ) = UNSET
 
 
@@ -133,16 +146,21 @@ class NodeOutcomeCommitted(Event, frozen=True, kw_only=True, gc=False, omit_defa
     """The outcome of an attempt; without an attempt, a node was closed or cancelled that will not run."""
 
     node: Annotated[NodeName, _NODE]
-    attempt_id: Annotated[AttemptIdText, _ATTEMPT] | None = None
-    outcome: Annotated[Outcome, about("How it ended.")]
+    attempt_id: (
+        Annotated[
+            AttemptIdText, about("Says which attempt ended; without it, the node had none, and is closed or cancelled.")
+        ]
+        | None
+    ) = None
+    outcome: Annotated[Outcome, about("Says how it ended.")]
 
 
 class TransitionActivated(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """An edge fired: an activation of its target began, or waits for its turn."""
 
-    edge: Annotated[AtLeastZero, about("The position of the edge in the specification.")]
-    source: Annotated[NodeName, about("The node whose outcome it follows.")]
-    source_sequence: Annotated[AtLeastOne, about("The sequence of the record of that outcome.")]
+    edge: Annotated[AtLeastZero, about("Is the position of the edge among those of the specification, from 0.")]
+    source: Annotated[NodeName, about("Names the node whose outcome the edge follows.")]
+    source_sequence: Annotated[AtLeastOne, about("Is the sequence of the record of that outcome.")]
 
 
 class ChildStarted(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -150,9 +168,9 @@ class ChildStarted(Event, frozen=True, kw_only=True, gc=False, omit_defaults=Tru
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    attempt: Annotated[AtLeastOne, about("Its number within the activation.")]
-    child_run_id: Annotated[RunIdText, about("The child run.")]
-    deadline_ms: Annotated[AtLeastZero, about("When it expires, in virtual time.", since=4)] | None = None
+    attempt: Annotated[AtLeastOne, _NUMBER]
+    child_run_id: Annotated[RunIdText, _CHILD_RUN]
+    deadline_ms: Annotated[AtLeastZero, _DEADLINE] | None = None
 
 
 class ChildCompleted(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -160,30 +178,32 @@ class ChildCompleted(Event, frozen=True, kw_only=True, gc=False, omit_defaults=T
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    child_run_id: Annotated[RunIdText, about("The child run.")]
-    result: Annotated[ChildResult, about("How it ended.")]
-    output: Annotated[Members, about("Its output.")] = msgspec.field(default_factory=dict)
+    child_run_id: Annotated[RunIdText, _CHILD_RUN]
+    result: Annotated[ChildResult, about("Says how the run ended.")]
+    output: Annotated[Members, about("Is the output of the run; fields that the node takes are copied from it.")] = (
+        msgspec.field(default_factory=dict)
+    )
 
 
 class VirtualTimeAdvanced(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Time went on."""
 
-    now_ms: Annotated[AtLeastZero, about("Milliseconds since the run epoch.")]
+    now_ms: Annotated[AtLeastZero, about("Says what time it is: milliseconds since the run began.")]
 
 
 class RetryScheduled(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A node will be tried again."""
 
     node: Annotated[NodeName, _NODE]
-    next_attempt: Annotated[AtLeastOne, about("The number of the attempt to come.")]
-    deadline_ms: Annotated[AtLeastZero, about("When it may start, in virtual time.")]
+    next_attempt: Annotated[AtLeastOne, _NEXT]
+    deadline_ms: Annotated[AtLeastZero, about("Says when it may start, in virtual time.")]
 
 
 class RetryReleased(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """The delay of a retry is over: the node may be started."""
 
     node: Annotated[NodeName, _NODE]
-    next_attempt: Annotated[AtLeastOne, about("The number of the attempt to come.")]
+    next_attempt: Annotated[AtLeastOne, _NEXT]
 
 
 class AttemptDeadlineExpired(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -191,25 +211,41 @@ class AttemptDeadlineExpired(Event, frozen=True, kw_only=True, gc=False, omit_de
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    deadline_ms: Annotated[AtLeastZero, about("The deadline that has passed.")]
+    deadline_ms: Annotated[AtLeastZero, _PASSED]
 
 
 class NodeTerminated(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A node failed for good although its outcome might have led on."""
 
     node: Annotated[NodeName, _NODE]
-    reason: Annotated[TerminationReason, about("Why: its attempts are used up, or no correction can come any more.")]
-    limit: Annotated[AtLeastOne, about("The attempts that it had, if they are used up.")] | None = None
-    usage: Annotated[AtLeastZero, about("The attempts that it used, if they are used up.")] | None = None
+    reason: Annotated[
+        TerminationReason,
+        about(
+            "Says why.",
+            words={
+                "attempts_exhausted": "Its last attempt failed in a way that is tried again, and none is left.",
+                "no_correction": "It asked for changes, and nothing can lead to it any more.",
+            },
+        ),
+    ]
+    limit: (
+        Annotated[AtLeastOne, about("Says how many attempts the activation may have, if they are used up.")] | None
+    ) = None
+    usage: Annotated[AtLeastZero, about("Says how many attempts the activation had, if they are used up.")] | None = (
+        None
+    )
 
 
 class BudgetExhausted(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One more would have exceeded a budget of the run."""
 
-    budget: Annotated[Budget, about("Which budget.")]
-    limit: Annotated[AtLeastOne, about("Its limit.")]
-    usage: Annotated[AtLeastZero, about("What was used.")]
-    last_outcome: Annotated[AtLeastOne, about("The sequence of the last outcome in the history.")] | None = None
+    budget: Annotated[Budget, about("Says which budget.")]
+    limit: Annotated[AtLeastOne, about("Says how much the specification allows.")]
+    usage: Annotated[AtLeastZero, about("Says how much was used, without what would have been too much.")]
+    last_outcome: (
+        Annotated[AtLeastOne, about("Is the sequence of the last NodeOutcomeCommitted; without it, there is none.")]
+        | None
+    ) = None
 
 
 class SignalWaitOpened(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -217,9 +253,13 @@ class SignalWaitOpened(Event, frozen=True, kw_only=True, gc=False, omit_defaults
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    name: Annotated[FieldName, about("The name of the signal.")]
-    token_sha256: Annotated[DigestText, about("The digest of the token that a delivery must present.")]
-    deadline_ms: Annotated[AtLeastZero, about("When the wait expires, in virtual time.")] | None = None
+    name: Annotated[FieldName, about("Names the signal, one that the node declares.")]
+    token_sha256: Annotated[
+        DigestText, about("Is the SHA-256 of the token that a delivery must present, in lowercase hexadecimal.")
+    ]
+    deadline_ms: (
+        Annotated[AtLeastZero, about("Says when the wait expires, in virtual time; without it, never.")] | None
+    ) = None
 
 
 class SignalAccepted(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -227,9 +267,11 @@ class SignalAccepted(Event, frozen=True, kw_only=True, gc=False, omit_defaults=T
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    signal_id: Annotated[SignalIdText, about("The delivery.")]
-    name: Annotated[FieldName, about("The name of the signal.")]
-    payload: Annotated[Json, about(f"What it carries. At most {MAX_INLINE_BYTES:,} bytes in canonical form.")] = None
+    signal_id: Annotated[SignalIdText, about("Says which delivery, by an identity that is used up.")]
+    name: Annotated[FieldName, about("Names the signal, one that the node declares.")]
+    payload: Annotated[
+        Json, about(f"Is what the signal carries, of at most {MAX_INLINE_BYTES:,} bytes in canonical form.")
+    ] = None
 
 
 class SignalRejected(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -237,8 +279,17 @@ class SignalRejected(Event, frozen=True, kw_only=True, gc=False, omit_defaults=T
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    signal_id: Annotated[SignalIdText, about("The delivery.")]
-    reason: Annotated[Mismatch, about("What did not fit.")]
+    signal_id: Annotated[SignalIdText, about("Says which delivery, by an identity that is used up.")]
+    reason: Annotated[
+        Mismatch,
+        about(
+            "Says what did not fit.",
+            words={
+                "wrong_name": "The node waits for a signal of another name.",
+                "wrong_token": "The name is right, and the token is not.",
+            },
+        ),
+    ]
 
 
 class SignalExpired(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -246,7 +297,7 @@ class SignalExpired(Event, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    deadline_ms: Annotated[AtLeastZero, about("The deadline that has passed.")]
+    deadline_ms: Annotated[AtLeastZero, _PASSED]
 
 
 class TimerWaitOpened(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -254,7 +305,7 @@ class TimerWaitOpened(Event, frozen=True, kw_only=True, gc=False, omit_defaults=
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    deadline_ms: Annotated[AtLeastZero, about("The time, in virtual time.")]
+    deadline_ms: Annotated[AtLeastZero, about("Says until when, in virtual time.")]
 
 
 class TimerFired(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -262,7 +313,7 @@ class TimerFired(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True)
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    deadline_ms: Annotated[AtLeastZero, about("The time that has come.")]
+    deadline_ms: Annotated[AtLeastZero, about("Says which time it was, in virtual time.")]
 
 
 class CancelTarget(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
@@ -270,31 +321,36 @@ class CancelTarget(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_def
 
     node: Annotated[NodeName, _NODE]
     attempt_id: Annotated[AttemptIdText, _ATTEMPT]
-    child_run_id: Annotated[RunIdText, about("The child run, if one does the work.")] | None = None
+    child_run_id: Annotated[RunIdText, about("Says which run does its work, if one does.")] | None = None
 
 
 class CancellationRequested(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Somebody asked for the run to be cancelled."""
 
-    requester: Annotated[Requester, about("Who asked.")]
+    requester: Annotated[Requester, about("Says who asked, for people.")]
     reason: Annotated[str, _REASON]
-    now_ms: Annotated[AtLeastZero, about("When, in virtual time.")]
-    policy: Annotated[CancellationPolicy, about("What it does: it cancels every node not at its end.")]
-    targets: Annotated[tuple[CancelTarget, ...], about("The attempts and child runs that were active.")] = ()
+    now_ms: Annotated[AtLeastZero, about("Says when, in virtual time.")]
+    policy: Annotated[
+        CancellationPolicy,
+        about("Says what it does.", words={"cascade": "Every node that is not terminal is cancelled."}),
+    ]
+    targets: Annotated[tuple[CancelTarget, ...], about("Lists what was active, in specification order.")] = ()
 
 
 class RecoveryAcquired(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A worker took the run over."""
 
-    owner: Annotated[OwnerIdText, about("The worker.")]
-    epoch: Annotated[AtLeastOne, about("The fencing epoch that its lease was granted with.")]
+    owner: Annotated[OwnerIdText, about("Says which worker.")]
+    epoch: Annotated[
+        AtLeastOne, about("Is the fencing epoch that its lease was granted with, higher than those before.")
+    ]
 
 
 class RecoveryReleased(Event, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A worker gave the run up."""
 
-    owner: Annotated[OwnerIdText, about("The worker.")]
-    epoch: Annotated[AtLeastOne, about("The fencing epoch of its lease.")]
+    owner: Annotated[OwnerIdText, about("Says which worker.")]
+    epoch: Annotated[AtLeastOne, about("Is the fencing epoch of its lease.")]
 
 
 RunFact = RunCompleted | RunFailed | RunBlocked | RunCancelled

@@ -63,14 +63,19 @@ VERSIONS: Final[Mapping[int, object]] = dict(enumerate((EventV1, EventV2, EventV
 class StoredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
     """A record as it is stored: one event of a run's history, at its place."""
 
-    run_id: Annotated[RunIdText, about("The run.")]
-    sequence: Annotated[AtLeastOne, about("Its place in the history: 1, 2, 3, without a gap.")]
-    event_id: Annotated[EventIdText, about("The identity of the event, new in the run.")]
-    batch_index: Annotated[AtLeastZero, about("Its place in its batch, from 0.")]
-    batch_size: Annotated[AtLeastOne, about("How many records its batch has.")]
-    schema_version: Annotated[Version, about("The version that the event was recorded in.")]
-    event: Annotated[Members, about("The event: an object with a `type`, as the schema of its version says.")]
-    checksum: Annotated[DigestText, about("The digest of the record without this member.")]
+    run_id: Annotated[RunIdText, about("Says whose history it is in.")]
+    sequence: Annotated[AtLeastOne, about("Is its place in the history: 1, 2, 3, without a gap.")]
+    event_id: Annotated[EventIdText, about("Gives the event an identity, which no other event of the run has.")]
+    batch_index: Annotated[AtLeastZero, about("Is its place in its batch, from 0.")]
+    batch_size: Annotated[AtLeastOne, about("Says how many records its batch has.")]
+    schema_version: Annotated[
+        Version, about("Says in which version the event was recorded: its rules are those of this version.")
+    ]
+    event: Annotated[Members, about("Is the event: an object with a `type`, as the schema of its version says.")]
+    checksum: Annotated[
+        DigestText,
+        about("Is the SHA-256 of the canonical form of the record without this member, in lowercase hexadecimal."),
+    ]
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
