@@ -11,7 +11,7 @@ from typing import TypeVar
 
 Subject = TypeVar("Subject")
 
-_ROUNDS = 5
+ROUNDS = 5
 """Each size is measured so often; the fastest round counts, since all else only adds to it."""
 
 
@@ -37,7 +37,7 @@ def measure(
     """Run at each size, all sizes in turn, so that what else the machine does is shared among them."""
     subjects = {size: make(size) for size in sizes}
     fastest = dict.fromkeys(sizes, math.inf)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         for size, subject in subjects.items():
             repeats = max(1, max(sizes) // size // 20)
             fastest[size] = min(fastest[size], _seconds(run, subject, repeats))

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import gc
+import json
+from collections import deque
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from perdure.kernel.histories import states
+from perdure.kernel.invariants import violations
+from perdure.kernel.records import verified
+from perdure_conformance.bench import growth, loading, runs
+from perdure_conformance.cli import app, bench
+
+RESULTS = {"deadlines": "failed", "cancelled": "cancelled"}
+
+
+@pytest.mark.parametrize("shape", runs.SHAPES)
+def test_each_shape_is_a_run_that_ends(shape: str) -> None:
+    lines = loading.lines_of(runs.SHAPES[shape](20))
+    last = deque(states(map(verified, lines)), maxlen=1).pop()
+    assert last.status == RESULTS.get(shape, "completed")
+    assert violations(last) == []
+
+
+def test_a_loop_goes_round_until_there_are_so_many_events() -> None:
+    assert 200 <= runs.turns(200).events() <= 210
+
+
+@pytest.mark.parametrize("name", ["validate", "run", "load"])
+def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "NODES", (10, 20))
+    monkeypatch.setattr(bench, "EVENTS", (10, 20))
+    monkeypatch.setattr(bench, "RECORDS", 50)
+    monkeypatch.setattr(growth, "ROUNDS", 1)
+    monkeypatch.setattr(loading, "ROUNDS", 1)
+    monkeypatch.setattr(gc, "collect", lambda: 0)  # Slow beside so many other tests.
+    shown = CliRunner().invoke(app, ["bench", name])
+    assert shown.exit_code == 0
+    found: Any = json.loads(CliRunner().invoke(app, ["bench", name, "--json"]).stdout)
+    if name == "load":
+        assert list(found["seconds"]) == list(loading.STEPS)
+        assert all(step in shown.stdout for step in loading.STEPS)
+    else:
+        assert {each["shape"] for each in found} >= {"chain", "loops"}
+        assert all(each["shape"] in shown.stdout for each in found)
+
+
+def test_an_unknown_benchmark_is_wrong_usage() -> None:
+    shown = CliRunner().invoke(app, ["bench", "swim"])
+    assert shown.exit_code == 2
