@@ -179,6 +179,7 @@ RejectionCode = Literal[
     "invalid_specification",
     "invalid_input",
     "invalid_ancestors",
+    "invalid_id",
     "unknown_node",
     "not_ready",
     "attempt_id_used",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from immutables import Map
 
 from perdure.kernel.events import RunCreated
+from perdure.kernel.identity import is_canonical_uuid
 from perdure.kernel.legality import Refusal
 from perdure.kernel.liveness import recounted
 from perdure.kernel.plan import Plan, plan_of
@@ -19,6 +20,9 @@ from perdure.kernel.validation.validator import validate
 
 def created(event: RunCreated, version: int, rules: Rules) -> State | Refusal:
     """Return the state of a run that was just created, or why it cannot be."""
+    strange = next((run_id for run_id in (event.run_id, *event.ancestors) if not is_canonical_uuid(run_id)), None)
+    if strange is not None:
+        return "invalid_id", f"{strange!r} is no canonical UUID"
     validation = validate(event.specification)
     specification = validation.specification
     if specification is None:

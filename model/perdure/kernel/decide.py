@@ -125,6 +125,9 @@ def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events |
         if same and digest(state.input) == digest(event.input):
             return Rejection(code="already_created", sentence=f"the run {state.run_id} was created before")
         return Rejection(code="run_conflict", sentence=f"the run {state.run_id} was created otherwise")
+    too_much = excess(event)
+    if too_much is not None:
+        return Rejection(code="over_limit", sentence=too_much)
     first = created(event, RUNTIME_VERSION, rules)
     if not isinstance(first, State):
         return Rejection(code=first[0], sentence=first[1])

@@ -27,7 +27,7 @@ from perdure.kernel.events import (
     TimerWaitOpened,
     VirtualTimeAdvanced,
 )
-from perdure.kernel.identity import AttemptId, NodeId
+from perdure.kernel.identity import AttemptId, NodeId, is_canonical_uuid
 from perdure.kernel.rules import Rules, policy_of
 from perdure.kernel.state import SignalWait, State
 
@@ -114,6 +114,9 @@ def _start(state: State, event: NodeStarted | ChildStarted) -> Refusal | None:
     status = state.nodes[position].status
     if status != "ready":
         return "not_ready", f"{event.node} is {status}, not ready"
+    strange = _strange(event.attempt_id, event.child_run_id if isinstance(event, ChildStarted) else None)
+    if strange is not None:
+        return strange
     if event.attempt_id in state.attempts:
         return "attempt_id_used", f"the attempt {event.attempt_id} was started before"
     child = state.node(position).child
@@ -201,6 +204,9 @@ def _delivery(state: State, event: SignalAccepted | SignalRejected, rules: Rules
         return _unknown(event.node)
     if open_wait(state, position, rules) is None:
         return "no_open_wait", f"{event.node} waits for no signal now"
+    strange = _strange(event.signal_id)
+    if strange is not None:
+        return strange
     if event.signal_id in state.signals:
         return "already_consumed", f"the delivery {event.signal_id} was {state.signals[event.signal_id]} before"
     return None
@@ -226,12 +232,23 @@ def cancel_targets(state: State) -> tuple[CancelTarget, ...]:
 
 def _recovery(state: State, event: RecoveryAcquired | RecoveryReleased) -> Refusal | None:
     last = state.recovery
+    strange = _strange(event.owner)
+    if strange is not None:
+        return strange
     if isinstance(event, RecoveryAcquired):
         is_stale = last is not None and event.epoch <= last.epoch
         return ("stale_epoch", f"the epoch {event.epoch} was granted before") if is_stale else None
     if last is None or not last.is_held or (event.owner, event.epoch) != (last.owner, last.epoch):
         return "wrong_owner", f"{event.owner} does not hold the run with epoch {event.epoch}"
     return None
+
+
+def _strange(*identities: str | None) -> Refusal | None:
+    """Return why identities are none."""
+    found = next(
+        (identity for identity in identities if identity is not None and not is_canonical_uuid(identity)), None
+    )
+    return None if found is None else ("invalid_id", f"{found!r} is no canonical UUID")
 
 
 def _unknown(name: NodeId) -> Refusal:

@@ -7,21 +7,35 @@ Source: ADR-0032, "Typed outcomes and dependency policies"; "Values" of the grap
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import UNSET, UnsetType
 
-from perdure.kernel.commands import Command, CompleteAttempt, DeliverSignal, RequestCancellation
+from perdure.kernel.commands import (
+    Command,
+    CompleteAttempt,
+    CompleteChild,
+    CreateRun,
+    DeliverSignal,
+    RequestCancellation,
+)
 from perdure.kernel.events import (
     CancellationRequested,
+    ChildCompleted,
     Event,
     NodeBlocked,
     NodeFailed,
     NodeOutcomeCommitted,
     NodeSucceeded,
+    RunCreated,
     SignalAccepted,
 )
 from perdure.kernel.outcomes import MAX_INLINE_BYTES, MAX_REASON_BYTES, Outcome, check_limits
 from perdure.kernel.problems import Problems
-from perdure.kernel.values import JsonError, JsonValue, canonical_json
+from perdure.kernel.values import JsonError, JsonObject, JsonValue, canonical_json
+
+MAX_FIELDS_BYTES: Final = 15 * 2**16
+"""Of a run's input and of a child's output, in canonical form: their records have room for no more."""
 
 
 def excess(subject: Event | Command) -> str | None:
@@ -35,6 +49,10 @@ def excess(subject: Event | Command) -> str | None:
             return _of_inline(payload, "payload")
         case NodeFailed(reason=reason) | NodeBlocked(reason=reason):
             return _of_reason(reason)
+        case RunCreated(input=fields) | CreateRun(input=fields):
+            return _of_fields(fields, "input")
+        case ChildCompleted(output=fields) | CompleteChild(output=fields):
+            return _of_fields(fields, "output")
         case CancellationRequested(reason=reason) | RequestCancellation(reason=reason):
             return _of_reason(reason)
         case _:
@@ -51,13 +69,19 @@ def _of_outcome(outcome: Outcome) -> str | None:
 
 
 def _of_inline(value: JsonValue | UnsetType, name: str) -> str | None:
-    if value is UNSET:
-        return None
+    return None if value is UNSET else _of_json(value, name, MAX_INLINE_BYTES)
+
+
+def _of_fields(value: JsonObject, name: str) -> str | None:
+    return _of_json(value, name, MAX_FIELDS_BYTES)
+
+
+def _of_json(value: JsonValue, name: str, limit: int) -> str | None:
     try:
         size = len(canonical_json(value))
     except JsonError as error:
         return str(error)
-    return f"the {name} has {size} bytes, and may have {MAX_INLINE_BYTES}" if size > MAX_INLINE_BYTES else None
+    return f"the {name} has {size} bytes, and may have {limit}" if size > limit else None
 
 
 def _of_reason(reason: str) -> str | None:
