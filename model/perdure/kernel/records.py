@@ -1,8 +1,8 @@
 """Records: one event of a run, at its place in the history, as it is stored.
 
 A record is stored as one line of canonical JSON. Its checksum is the digest of the record without it. There are two
-ways to read one: `verified` holds it against every rule; `decoded` takes for granted that whoever sealed it wrote it
-in canonical form, holds the checksum against the stored bytes, and decodes the rest strictly.
+ways to read one, which agree on every line: `verified` holds it against every rule, one after the other; `decoded` is
+quick with the records that are usual, and leaves all others to `verified`.
 
 Source: "Records and events" of the graph design; VER requirements of `docs/spec/kernel.md`.
 """
@@ -10,6 +10,7 @@ Source: "Records and events" of the graph design; VER requirements of `docs/spec
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Final, get_args
 
@@ -36,6 +37,7 @@ from perdure.kernel.identity import UUID_GRAMMAR, EventId, RunId
 from perdure.kernel.limits import excess
 from perdure.kernel.outcomes import (
     MAX_INLINE_BYTES,
+    MAX_REASON_BYTES,
     OUTCOME_KINDS,
     ChangesRequested,
     DigestText,
@@ -45,7 +47,7 @@ from perdure.kernel.outcomes import (
 from perdure.kernel.problems import Problems
 from perdure.kernel.specification import NodeName, Version
 from perdure.kernel.structure import AtLeastOne, AtLeastZero, Members, Reading, about, read, whole
-from perdure.kernel.values import Digest, JsonError, JsonObject, JsonValue, canonical_json, digest, read_json
+from perdure.kernel.values import MAX_DEPTH, Digest, JsonError, JsonObject, JsonValue, canonical_json, digest, read_json
 
 EventIdText = Annotated[EventId, whole(UUID_GRAMMAR)]
 
@@ -128,7 +130,7 @@ def verified(line: bytes) -> Record:
         value = read_json(line)
     except JsonError as error:
         corrupt("not_json", str(error))
-    stored = _structured(StoredRecord, value, None)
+    stored = structured(StoredRecord, value, None)
     assert isinstance(stored, StoredRecord)
     assert isinstance(value, Mapping)
     if canonical_json(value) != line:
@@ -158,7 +160,7 @@ def event_of(document: JsonObject, version: int) -> AnyEvent:
     name = document.get("type")
     if isinstance(name, str) and name not in _NAMES[version]:
         raise Incompatible("unknown_type", f"version {version} has no event {name[:100]}")
-    event = _structured(VERSIONS[version], document, version)
+    event = structured(VERSIONS[version], document, version)
     assert isinstance(event, _EVENTS)
     return event
 
@@ -170,7 +172,8 @@ _UNKNOWN: Final[Mapping[str, IncompatibleCode]] = {
 }
 
 
-def _structured(kind: object, value: JsonValue, version: int | None) -> object:
+def structured(kind: object, value: JsonValue, version: int | None) -> object:
+    """Decode a value as a type, with the members of a version. Raises `Corruption`, `Incompatible`."""
     problems = Problems()
     found = read(kind, value, Reading(problems, version))
     if found is None or problems.errors:
@@ -212,24 +215,56 @@ _OUTCOMES: Final[Mapping[JsonValue, type[Succeeded | ChangesRequested | Unsucces
 _QUICK_FROM: Final = 4
 """The version from which no event has gained a member."""
 _STORED: Final = msgspec.json.Decoder(StoredRecord)
+_SORTED: Final = msgspec.json.Encoder(order="sorted")
+_JSON_OF_ANY_KIND: Final = re.compile(rb'"(?:output|payload|specification)":')
+_UNUSUAL_NUMBER: Final = re.compile(rb"[:,\[]-?(?:[0-9]{16}|[0-9]*[.eE])")
+"""A number that may be outside ±(2^53−1), or is not written as an integer."""
+_ASTRAL: Final = re.compile(rb"[\xf0-\xf4]")
+"""A character by which keys may be in another order in UTF-8 than in UTF-16."""
 
 
 def decoded(line: bytes) -> Record:
-    """Read a record that was sealed in canonical form, quickly. Raises `Corruption`, `Incompatible`.
+    """Read a record, quickly if it is a usual one. Raises `Corruption`, `Incompatible`, as `verified` does.
 
-    The checksum is held against the stored bytes, and the rest is decoded strictly. What is not decoded at once, a
-    record of an older version among it, is read by `verified`, which says what is wrong with it if anything is.
+    Usual is a record of a newer version, with JSON whose canonical form needs no more than sorted keys.
     """
-    try:
-        stored = _STORED.decode(line)
-        covered = line.replace(b'"checksum":"' + stored.checksum.encode() + b'",', b"", 1)
-        is_plain = stored.schema_version >= _QUICK_FROM and b"null" not in line and len(line) <= MAX_INLINE_BYTES
-        is_sound = stored.batch_index < stored.batch_size
-        if is_plain and is_sound and hashlib.sha256(covered).hexdigest() == stored.checksum:
-            return _record(stored, _quick_event(stored.event))
-    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, LookupError, TypeError):
-        pass
+    if _is_plain(line):
+        try:
+            stored = _STORED.decode(line)
+            if _is_sound(stored, line):
+                record = _record(stored, _quick_event(stored.event))
+                return record if _is_within_all_limits(line) else _measured(record, len(line))
+        except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, LookupError, TypeError):
+            pass
     return verified(line)
+
+
+def _is_plain(line: bytes) -> bool:
+    """Tell whether nothing in a line could be read in two ways, whatever it says."""
+    return (
+        len(line) <= MAX_INLINE_BYTES
+        and b"null" not in line
+        and line.count(b"[") + line.count(b"{") <= MAX_DEPTH
+        and (line.isascii() or _ASTRAL.search(line) is None)
+        and not (_JSON_OF_ANY_KIND.search(line) and _UNUSUAL_NUMBER.search(line))
+    )
+
+
+def _is_sound(stored: StoredRecord, line: bytes) -> bool:
+    """Tell whether a plain record is in canonical form, and what can be told without its event is right."""
+    covered = line.replace(b'"checksum":"' + stored.checksum.encode() + b'",', b"", 1)
+    return (
+        stored.schema_version >= _QUICK_FROM
+        and stored.event["type"] in _NAMES[stored.schema_version]
+        and stored.batch_index < stored.batch_size
+        and _SORTED.encode(stored) == line
+        and hashlib.sha256(covered).hexdigest() == stored.checksum
+    )
+
+
+def _is_within_all_limits(line: bytes) -> bool:
+    """Tell whether nothing in a line can exceed its limit or contradict itself."""
+    return len(line) <= MAX_REASON_BYTES and b'"artifact"' not in line
 
 
 def _quick_event(document: JsonObject) -> AnyEvent:
