@@ -83,6 +83,7 @@ def build(
         "fault": _fault(judgement, cases),
         "not_covered": _not_covered(profile, claims, verdicts) if description else ["everything: it did not open"],
         "durations": {name: round(seconds, 3) for name, seconds in judgement.durations_s.items()},
+        "durable_operations": judgement.counts.get("durable_operations", 0),
         "counts": dict(judgement.counts),
     }
     return Report(document, code, verdicts)
