@@ -208,9 +208,9 @@ _STEPS: Final[tuple[Step, ...]] = (
     _retry,
     _termination,
     _transition,
+    _closure,
     _release,
     _queued,
-    _closure,
     _verdict,
     _due,
 )

@@ -59,7 +59,7 @@ from perdure.kernel.events import (
 from perdure.kernel.legality import Opening, contradiction, exhausted_at_start, refusal
 from perdure.kernel.liveness import changed, judged
 from perdure.kernel.mapping import child_outcome, input_of, unsuccessful
-from perdure.kernel.outcomes import Outcome
+from perdure.kernel.outcomes import Outcome, Succeeded
 from perdure.kernel.queues import added, rest
 from perdure.kernel.rules import RULES, DueKind, Rules, policy_of
 from perdure.kernel.state import (
@@ -170,9 +170,9 @@ def fits(state: State, expected: AnyEvent, event: AnyEvent, rules: Rules) -> boo
 
 
 def _same_but_for_reason(expected: Outcome, found: Outcome, rules: Rules) -> bool:
-    if expected.kind == "succeeded" or found.kind == "succeeded":
-        return rules.same_outcome(expected, found)
-    return expected.kind == found.kind
+    if not isinstance(expected, Succeeded) and not isinstance(found, Succeeded):
+        found = replace(found, reason=expected.reason)
+    return rules.same_outcome(expected, found)
 
 
 def applied(state: State, event: EventV5, version: int, rules: Rules) -> State:
