@@ -77,6 +77,7 @@ class Everything(msgspec.Struct, frozen=True, kw_only=True):
     title: Annotated[Title, about("A title.")] = "abc"
     grade: Annotated[Grade, about("A grade.", since=3)] = 1
     word: Annotated[Literal["on", "off"], about("A word.")] = "off"
+    switch: Annotated[bool, about("A switch.")] = False
     scalar: Annotated[Scalar, about("A scalar.")] = None
     output: Annotated[Json, about("Anything.")] | UnsetType = UNSET
     members: Annotated[Members, about("Any object.")] = msgspec.field(default_factory=dict)
@@ -118,6 +119,8 @@ RIGHT: list[tuple[Document, Everything]] = [
     ({"grade": 1}, Everything(grade=1)),
     ({"grade": 5.0}, Everything(grade=5)),
     ({"word": "on"}, Everything(word="on")),
+    ({"switch": True}, Everything(switch=True)),
+    ({"switch": False}, Everything(switch=False)),
     ({"scalar": None}, Everything(scalar=None)),
     ({"scalar": False}, Everything(scalar=False)),
     ({"scalar": 1.5}, Everything(scalar=1.5)),
@@ -159,6 +162,9 @@ WRONG: list[tuple[Document, str, str]] = [
     ({"grade": "1"}, "wrong_type", "/grade"),
     ({"word": "On"}, "unknown_word", "/word"),
     ({"word": True}, "wrong_type", "/word"),
+    ({"switch": 1}, "wrong_type", "/switch"),
+    ({"switch": "true"}, "wrong_type", "/switch"),
+    ({"switch": None}, "wrong_type", "/switch"),
     ({"scalar": []}, "wrong_type", "/scalar"),
     ({"scalar": {}}, "wrong_type", "/scalar"),
     ({"members": []}, "wrong_type", "/members"),

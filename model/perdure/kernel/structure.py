@@ -205,6 +205,21 @@ class _Integer(Shape):
 
 
 @dataclass(frozen=True, slots=True)
+class _Boolean(Shape):
+    words: str = "true or false"
+
+    def read(self, value: JsonValue, place: str, reading: Reading) -> object:
+        return value if isinstance(value, bool) else _wrong_type(self, value, place, reading)
+
+    def hole(self) -> object:
+        return False
+
+    def schema(self, definitions: Definitions) -> dict[str, JsonValue]:
+        del definitions
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
 class _Word(Shape):
     allowed: tuple[str, ...]
 
@@ -590,7 +605,7 @@ def _shape_of(kind: object, metas: tuple[Meta, ...]) -> Shape:
         assert highest is not None
         return _Integer(lowest, highest, _code(metas, "out_of_range"))
     assert isinstance(kind, type)
-    return _record(kind)
+    return _Boolean() if kind is bool else _record(kind)
 
 
 def _union(kinds: tuple[object, ...], metas: tuple[Meta, ...]) -> Shape:
