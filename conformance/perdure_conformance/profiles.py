@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final, Union
 
 from perdure_conformance.journal.profile import JOURNAL
+from perdure_conformance.reducer.profile import REDUCER
 from perdure_conformance.spec.profile import SPEC
 from perdure_conformance.suite import AnyProfile, Case
 
-PROFILES: Final[Mapping[str, AnyProfile]] = {profile.name: profile for profile in (JOURNAL, SPEC)}
+PROFILES: Final[Mapping[str, AnyProfile]] = {profile.name: profile for profile in (JOURNAL, SPEC, REDUCER)}
 """By name; the first is the one that is judged if none is named."""
 
 ANY_CASE: Final[Any] = Union[tuple(profile.case for profile in PROFILES.values())]  # noqa: UP007 - not known before

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from perdure_conformance import data
 from perdure_conformance.cli import app
 from perdure_conformance.journal.clauses import CLAUSES
 from perdure_conformance.journal.dispatch import JOURNALS
@@ -123,6 +125,20 @@ def test_every_requirement_on_the_tool_has_a_check_and_a_mutant() -> None:
 
 def test_every_requirement_names_its_source() -> None:
     assert all(requirement.source for requirement in requirements().values())
+
+
+def test_the_table_of_sources_of_runs_names_every_requirement_from_the_adr_and_no_other() -> None:
+    named = set(re.findall(r"\b[A-Z]{3}-\d{3}\b", (data.specification() / "kernel-sources.md").read_text("utf-8")))
+    of_the_page = [requirement for requirement in requirements().values() if requirement.page == "kernel.md"]
+    assert named <= set(requirements())
+    assert {requirement.id for requirement in of_the_page if "ADR-0032" in requirement.source} <= named
+
+
+def test_examples_of_runs_show_requirements_that_there_are() -> None:
+    examples = (data.specification() / "kernel.md").read_text("utf-8").partition("\n## Examples\n")[2]
+    shown = re.findall(r"\b[A-Z]{3}-\d{3}\b", examples.partition("\n## ")[0])
+    assert shown
+    assert set(shown) <= set(requirements())
 
 
 def test_script_names_are_unique() -> None:

@@ -1,0 +1,1 @@
+"""Faults of budgets: BUD-001 to BUD-008."""

@@ -1,0 +1,1 @@
+"""Faults of cancellation: CAN-001 to CAN-004."""

@@ -1,0 +1,1 @@
+"""Faults of children: CHD-009 to CHD-014."""

@@ -1,0 +1,1 @@
+"""Faults of dependencies: DEP-001 to DEP-011."""

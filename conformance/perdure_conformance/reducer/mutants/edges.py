@@ -1,0 +1,1 @@
+"""Faults of edges: EDG-008 to EDG-017."""

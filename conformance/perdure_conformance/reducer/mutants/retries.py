@@ -1,0 +1,1 @@
+"""Faults of retries: RTY-001 to RTY-009."""

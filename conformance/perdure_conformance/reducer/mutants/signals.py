@@ -1,0 +1,1 @@
+"""Faults of signals: SIG-001 to SIG-010."""

@@ -1,0 +1,1 @@
+"""Faults of time: TIM-001 to TIM-011."""

@@ -1,0 +1,151 @@
+"""The model's kernel, as a kernel that can be judged. Whatever a mutant replaces is a method of its own.
+
+A mutant of a rule says `rules = replace(RULES, …)`; any other one overrides `read`, `step`, `choose`, `told` or
+`view`, and says the wrong thing there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar, Final
+
+from perdure.kernel.commands import COMMANDS, AnyCommand, Rejection
+from perdure.kernel.consequences import owed
+from perdure.kernel.decide import Events, decide
+from perdure.kernel.errors import Corruption, HistoryError, Incompatible, corrupt
+from perdure.kernel.events import EVENTS, AnyEvent, CancellationRequested, RunCreated
+from perdure.kernel.limits import excess
+from perdure.kernel.problems import Problems
+from perdure.kernel.records import MAX_LARGE_RECORD_BYTES, MAX_RECORD_BYTES, document_of, event_of
+from perdure.kernel.reduce import reduce
+from perdure.kernel.rules import RULES, Rules
+from perdure.kernel.state import State
+from perdure.kernel.structure import Reading, read
+from perdure.kernel.values import JsonObject, canonical_json
+from perdure_conformance.reducer.contract import FLOOR, Capabilities, Decided, Description, Entry, Reduced
+from perdure_conformance.reducer.views import view_of
+
+EVERYTHING: Final = Capabilities(state=True, decide=True, codes=True, jitter=True)
+
+RECORD_BYTES: Final = 512
+"""About what a record has beside its event, rounded up: questions about limits keep away from the difference."""
+
+_SHORT: Final = 2**14
+
+
+class ReferenceKernel:
+    """The model's kernel. It claims everything."""
+
+    claims: ClassVar[Capabilities] = EVERYTHING
+    rules: ClassVar[Rules] = RULES
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        del state_dir, namespace
+        self.description = Description(name="perdure", version="1", capabilities=self.claims, limits=FLOOR)
+
+    def reduce(self, history: Sequence[Entry]) -> Reduced:
+        """Fold the history."""
+        state: State | None = None
+        for sequence, entry in enumerate(history, 1):
+            try:
+                state = self.after(state, entry)
+            except HistoryError as error:
+                return self.told(_refused(error, sequence), history)
+        assert state is not None
+        view = self.view(state) if self.claims.state else None
+        return self.told(Reduced(accepted=True, whole=self.owed(state) is None, state=view), history)
+
+    def decide(self, history: Sequence[Entry], command: JsonObject) -> Decided:
+        """Fold the history, and decide the command."""
+        state: State | None = None
+        for entry in history:
+            state = self.after(state, entry)
+        found = self.choose(state, command_of(command))
+        if isinstance(found, Rejection):
+            answer = Decided(
+                allowed=False, code=found.code, disposition=found.disposition, sentence=found.sentence[:4096]
+            )
+        else:
+            answer = Decided(allowed=True, version=5, events=tuple(document_of(event) for event in found))
+        return self.answered(answer, command)
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+    # What a mutant may do otherwise
+
+    def after(self, state: State | None, entry: Entry) -> State:
+        """Return the state after an entry. Raises `HistoryError`."""
+        return self.step(state, self.read(entry), entry.version)
+
+    def read(self, entry: Entry) -> AnyEvent:
+        """Decode an event, and hold it against its limits. Raises `HistoryError`."""
+        return read_entry(entry)
+
+    def step(self, state: State | None, event: AnyEvent, version: int) -> State:
+        """Return the state after an event. Raises `HistoryError`."""
+        return reduce(state, event, self.rules, version=version)
+
+    def owed(self, state: State) -> AnyEvent | None:
+        """Return what is owed."""
+        return owed(state, self.rules)
+
+    def choose(self, state: State | None, command: AnyCommand) -> Events | Rejection:
+        """Return the events of a command, or why there are none."""
+        return decide(state, command, self.rules)
+
+    def view(self, state: State) -> JsonObject:
+        """Return a state as it is told."""
+        return view_of(state)
+
+    def told(self, answer: Reduced, history: Sequence[Entry]) -> Reduced:
+        """Return what is said of a history."""
+        del history
+        return answer
+
+    def answered(self, answer: Decided, command: JsonObject) -> Decided:
+        """Return what is said to a command."""
+        del command
+        return answer
+
+
+def _refused(error: HistoryError, sequence: int) -> Reduced:
+    kind: Final = "corrupt" if isinstance(error, Corruption) else "incompatible"
+    return Reduced(accepted=False, kind=kind, sequence=sequence, code=error.code, sentence=str(error)[:4096])
+
+
+def command_of(command: JsonObject) -> AnyCommand:
+    """Decode a command. It is one of the suite's own, so that nothing is wrong with it."""
+    problems = Problems()
+    found = read(AnyCommand, command, Reading(problems))
+    assert not problems.errors, problems.kept[0].sentence
+    assert isinstance(found, COMMANDS)
+    return found  # type: ignore[return-value]
+
+
+def read_entry(entry: Entry) -> AnyEvent:
+    """Decode an event of a history, and hold it against its limits. Raises `HistoryError`."""
+    if entry.version not in EVENTS:
+        raise Incompatible("unknown_version", f"there is no event version {entry.version}")
+    text = json.dumps(entry.event, separators=(",", ":"))
+    return _read_short(text, entry.version) if len(text) <= _SHORT else _read(entry.event, entry.version)
+
+
+@lru_cache(maxsize=2**14)
+def _read_short(text: str, version: int) -> AnyEvent:
+    return _read(json.loads(text), version)
+
+
+def _read(document: JsonObject, version: int) -> AnyEvent:
+    event = event_of(document, version)
+    too_much = excess(event)
+    if too_much is not None:
+        corrupt("over_limit", too_much)
+    size = len(canonical_json(document)) + RECORD_BYTES
+    limit = MAX_LARGE_RECORD_BYTES if isinstance(event, RunCreated | CancellationRequested) else MAX_RECORD_BYTES
+    if size > limit:
+        corrupt("over_limit", f"the record has about {size} bytes, and may have {limit}")
+    return event

@@ -1,0 +1,10 @@
+"""Signals: SIG-001 to SIG-010."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from perdure_conformance.reducer.scenarios.scenario import Scenario
+
+SCENARIOS: Final[tuple[Callable[[], Iterator[Scenario]], ...]] = ()

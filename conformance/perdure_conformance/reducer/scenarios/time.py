@@ -1,0 +1,10 @@
+"""Time: TIM-001 to TIM-011."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from perdure_conformance.reducer.scenarios.scenario import Scenario
+
+SCENARIOS: Final[tuple[Callable[[], Iterator[Scenario]], ...]] = ()

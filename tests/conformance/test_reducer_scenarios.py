@@ -1,0 +1,75 @@
+"""The scenarios that kernels are asked about: each answer that was written by hand is what the model says."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from perdure.kernel.commands import REJECTION_CODES, Rejection
+from perdure.kernel.errors import Incompatible
+from perdure_conformance.reducer.mutants import MUTANTS
+from perdure_conformance.reducer.playing import all_short
+from perdure_conformance.reducer.profile import REDUCER
+from perdure_conformance.reducer.questions import at
+from perdure_conformance.reducer.scenarios import Scenario, all_scenarios
+from perdure_conformance.reducer.scenarios.scenario import Accepted, Gives, Refused, Rejected, Side
+from perdure_conformance.reducer.views import view_of
+
+NOT_YET_JUDGED = frozenset(
+    {
+        *(f"RUN-{number:03}" for number in (2, 3, 4, 5, 6, 7, 9, 10, 11, 14, 15, 17, 18, 19, 20, 21, 22, 23, 25, 26)),
+        *(f"RUN-{number:03}" for number in (28, 30)),
+        *(f"VER-{number:03}" for number in (2, 5, 6, 7, 8, 9, 10, 11, 12)),
+        *(f"EDG-{number:03}" for number in range(8, 18)),
+        *(f"DEP-{number:03}" for number in range(1, 12)),
+        *(f"RTY-{number:03}" for number in range(1, 10)),
+        *(f"TIM-{number:03}" for number in range(1, 12)),
+        *(f"BUD-{number:03}" for number in range(1, 9)),
+        *(f"SIG-{number:03}" for number in range(1, 11)),
+        *(f"CAN-{number:03}" for number in range(1, 5)),
+        *(f"CHD-{number:03}" for number in range(9, 15)),
+    }
+)
+"""Requirements without a scenario or a mutant. In the end there are none."""
+
+
+def said(side: Side) -> object:
+    """Return what the model says, as it would be written by hand."""
+    truth, expected = side.truth, side.expected
+    if isinstance(truth.decided, Rejection):
+        return Rejected((truth.decided.code, *side.question.codes), truth.decided.disposition)
+    if truth.decided is not None:
+        return Gives(all_short(truth.decided))
+    if truth.error is not None:
+        return Refused(truth.sequence, "incompatible" if isinstance(truth.error, Incompatible) else "corrupt")
+    assert truth.state is not None
+    view = view_of(truth.state)
+    told = {pointer: at(view, pointer) for pointer in expected.state} if isinstance(expected, Accepted) else {}
+    return Accepted(truth.owed is None, told)
+
+
+@pytest.mark.parametrize("scenario", all_scenarios(), ids=lambda scenario: f"{scenario.requirement} {scenario.name}")
+def test_what_is_written_is_what_the_model_says(scenario: Scenario) -> None:
+    for number, side in enumerate(scenario.sides, 1):
+        assert said(side) == side.expected, (number, side.truth.error)
+
+
+def test_commands_are_decided_after_whole_histories_alone() -> None:
+    asked = [side for scenario in all_scenarios() for side in scenario.sides if side.question.command is not None]
+    assert all(side.truth.error is None and side.truth.owed is None for side in asked)
+
+
+def test_names_are_unique_and_codes_are_codes() -> None:
+    assert [name for name, count in Counter(scenario.name for scenario in all_scenarios()).items() if count > 1] == []
+    codes = {code for scenario in all_scenarios() for side in scenario.sides for code in side.question.codes}
+    assert codes <= set(REJECTION_CODES)
+
+
+def test_every_requirement_has_a_scenario_with_a_twin_and_a_mutant() -> None:
+    print("not yet judged:", *sorted(NOT_YET_JUDGED))
+    judged = {scenario.requirement for scenario in all_scenarios() if len(scenario.sides) > 1}
+    broken = {mutant.breaks for mutant in MUTANTS.values()}
+    known = {requirement.id for requirement in REDUCER.requirements()}
+    assert {scenario.requirement for scenario in all_scenarios()} <= known
+    assert known - (judged & broken) == NOT_YET_JUDGED
