@@ -16,6 +16,7 @@ from perdure.kernel.commands import AnyCommand, Rejection
 from perdure.kernel.outcomes import Outcome
 from perdure.kernel.problems import Problems
 from perdure.kernel.records import VERSIONS, StoredRecord
+from perdure.kernel.snapshots import StateDocument
 from perdure.kernel.specification import HandlerCatalogue, Specification
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.values import canonical_json, read_json
@@ -28,6 +29,7 @@ KINDS: Final[Mapping[str, tuple[object, int | None]]] = {
     "record-1": (StoredRecord, None),
     "command-1": (AnyCommand, None),
     "rejection-1": (Rejection, None),
+    "state-2": (StateDocument, None),
 }
 """The type of each schema, and the version whose members a value may have."""
 

@@ -11,6 +11,7 @@ from typing import Final
 from perdure.kernel.commands import AnyCommand, Rejection
 from perdure.kernel.outcomes import Outcome
 from perdure.kernel.records import VERSIONS, StoredRecord
+from perdure.kernel.snapshots import StateDocument
 from perdure.kernel.specification import HandlerCatalogue, Specification
 from perdure.kernel.structure import LATEST, json_schema
 from perdure.kernel.values import JsonObject
@@ -23,6 +24,7 @@ _KINDS: Final[tuple[tuple[str, object, str, int], ...]] = (
     ("record-1", StoredRecord, "A record: an event at its place, as it is stored", LATEST),
     ("command-1", AnyCommand, "A command", LATEST),
     ("rejection-1", Rejection, "A rejection: why a command gives no events", LATEST),
+    ("state-2", StateDocument, "A state of a run between two batches", LATEST),
 )
 
 SCHEMAS: Final[Mapping[str, JsonObject]] = {
