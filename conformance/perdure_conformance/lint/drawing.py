@@ -15,6 +15,21 @@ from perdure_conformance.reports.inert import inert
 ArrowKind = Literal["dependency", "parallel", "exclusive"]
 
 LEGEND: Final = ("▶ begins a run", "dashed: dependency", "solid: edge", "◇: exclusive edge", "double frame: child run")
+RUN_LEGEND: Final = ("✓: the edge fired, how often", "colour and last line: the status of the node as the run ended")
+
+COLOURS: Final[Mapping[str, tuple[str, str]]] = {
+    "ready": ("#ddf4ff", "#0969da"),
+    "running": ("#ddf4ff", "#0969da"),
+    "waiting": ("#fff8c5", "#9a6700"),
+    "retry_pending": ("#fff8c5", "#9a6700"),
+    "changes_requested": ("#fff1e5", "#bc4c00"),
+    "succeeded": ("#dafbe1", "#1a7f37"),
+    "failed": ("#ffebe9", "#cf222e"),
+    "blocked": ("#fbefff", "#8250df"),
+    "cancelled": ("#eaeef2", "#59636e"),
+    "skipped": ("#f6f8fa", "#818b98"),
+}
+"""What nodes are filled with and framed by, by their status; one that is pending looks like any."""
 
 _SHOWN_CHARACTERS: Final = 40
 
@@ -26,6 +41,8 @@ class Box:
     lines: tuple[str, ...]
     is_initial: bool
     is_child: bool
+    status: str | None = None
+    """How the node stands, if a run is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +53,10 @@ class Arrow:
     target: int
     kind: ArrowKind
     labels: tuple[str, ...]
+    edges: tuple[int, ...] = ()
+    """The positions of the edges, a label each; none for dependencies."""
+    has_fired: bool = False
+    """Whether one of the edges fired, if a run is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +68,12 @@ class Panel:
     arrows: tuple[Arrow, ...]
     union: Sequence[Sequence[int]]
     initial: Sequence[int]
+
+
+def legend(panels: Sequence[Panel]) -> tuple[str, ...]:
+    """Return what the signs of a picture mean."""
+    has_run = any(box.status is not None for panel in panels for box in panel.boxes)
+    return (*LEGEND, *RUN_LEGEND) if has_run else LEGEND
 
 
 def panels(specification: Specification) -> list[Panel]:
@@ -84,17 +111,20 @@ def _box(node: Node, *, is_initial: bool) -> Box:
 
 def _arrows(definition: Definition, positions: Mapping[NodeId, int]) -> tuple[Arrow, ...]:
     labels: dict[tuple[int, int, ArrowKind], list[str]] = {}
+    edges: dict[tuple[int, int, ArrowKind], list[int]] = {}
     for target, node in enumerate(definition.nodes):
         for name in node.dependencies:
             labels.setdefault((positions[name], target, "dependency"), [])
-    for edge in definition.edges:
+    for number, edge in enumerate(definition.edges):
         key = (positions[edge.source], positions[edge.target], edge.mode)
         mark = "◇ " if edge.mode == "exclusive" else ""
-        labels.setdefault(key, []).append(f"{mark}{shortened(_words(edge.when))}")
-    return tuple(Arrow(*key, tuple(found)) for key, found in labels.items())
+        labels.setdefault(key, []).append(f"{mark}{shortened(predicate_in_words(edge.when))}")
+        edges.setdefault(key, []).append(number)
+    return tuple(Arrow(*key, tuple(found), tuple(edges.get(key, ()))) for key, found in labels.items())
 
 
-def _words(predicate: Predicate) -> str:
+def predicate_in_words(predicate: Predicate) -> str:
+    """Return at which outcomes an edge fires, in short."""
     match predicate:
         case OutcomeIs(outcome=kind):
             return kind

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from rich.cells import cell_len
 
-from perdure_conformance.lint.drawing import LEGEND, Arrow, Box, Panel
+from perdure_conformance.lint.drawing import COLOURS, Arrow, Box, Panel, legend
 from perdure_conformance.lint.layout import Layout, Point, Route, Size, TooMany, layout
 
 MAX_BOXES: Final = 400
@@ -59,7 +59,7 @@ def picture(panels: Sequence[Panel], identity: str) -> str:
     for panel, found in zip(panels, placed, strict=True):
         parts += _panel(panel, found, top, identity)
         top += found.height + 5 * _LINE
-    for line in LEGEND:
+    for line in legend(panels):
         parts.append(_text("soft left", _MARGIN, top, line))
         top += _LINE
     return "\n".join([*_head(panels, identity, width, top + _MARGIN), *parts, "</svg>", ""])
@@ -73,7 +73,7 @@ def _head(panels: Sequence[Panel], identity: str, width: float, height: float) -
     )
     yield f'<title id="title-{identity}">Workflow {escape(panels[0].title)}</title>'
     yield f'<desc id="desc-{identity}">{escape(_described(panels))}</desc>'
-    yield f"<style>\n{_STYLE}</style>"
+    yield f"<style>\n{_STYLE}{_run_style(panels)}</style>"
     yield (
         f'<defs><marker id="head-{identity}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
         'markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0L8 4L0 8Z"/></marker>'
@@ -81,6 +81,19 @@ def _head(panels: Sequence[Panel], identity: str, width: float, height: float) -
         'markerUnits="userSpaceOnUse" orient="auto"><path class="tail" d="M0.5 4L6 0.5L11.5 4L6 7.5Z"/></marker></defs>'
     )
     yield '<rect class="paper" width="100%" height="100%"/>'
+
+
+def _run_style(panels: Sequence[Panel]) -> str:
+    """Return how nodes and arrows look for what became of them: alike in light and in dark, with dark text."""
+    found = {box.status for panel in panels for box in panel.boxes if box.status is not None}
+    if not found:
+        return ""
+    rules = [".fired{stroke-width:3px}"]
+    for status in sorted(found & COLOURS.keys()):
+        fill, stroke = COLOURS[status]
+        rules.append(f".is-{status}{{fill:{fill};stroke:{stroke}}}")
+        rules.append(f"text.on-{status}{{fill:#1f2328}}")
+    return "".join(f"{rule}\n" for rule in rules)
 
 
 def _described(panels: Sequence[Panel]) -> str:
@@ -96,6 +109,8 @@ def _described(panels: Sequence[Panel]) -> str:
             for arrow in panel.arrows
         )
         told.append(f"{panel.title}: {len(names)} nodes; begins with {first}. {arrows}".rstrip(". ") + ".")
+        ends = [f"{name} {box.lines[-1]}" for name, box in zip(names, panel.boxes, strict=True) if box.status]
+        told += [f"As the run ended: {', '.join(ends)}."] if ends else []
     return " ".join(told)
 
 
@@ -115,7 +130,7 @@ def _placed(panel: Panel) -> Layout:
         max(place.x for place in route.labels) + width / 2 + _PORT["exclusive"]
         for route, width in zip(found.routes, widths, strict=True)
     )
-    words = max(map(_width, (panel.title, *LEGEND)))
+    words = max(map(_width, (panel.title, *legend([panel]))))
     found.width = max([found.width, words, *labels])
     return found
 
@@ -127,7 +142,8 @@ def _panel(panel: Panel, placed: Layout, top: float, identity: str) -> Iterator[
     for arrow, route in routes:
         tail = f' marker-start="url(#tail-{identity})"' if arrow.kind == "exclusive" else ""
         way = _way(route, _PORT[arrow.kind])
-        yield f'<path class="arrow {arrow.kind}" d="{way}" marker-end="url(#head-{identity})"{tail}/>'
+        kind = f"{arrow.kind} fired" if arrow.has_fired else arrow.kind
+        yield f'<path class="arrow {kind}" d="{way}" marker-end="url(#head-{identity})"{tail}/>'
     for box, centre in zip(panel.boxes, placed.centres, strict=True):
         yield from _box(box, centre)
     taken: set[tuple[int, int]] = set()
@@ -140,12 +156,13 @@ def _box(box: Box, centre: Point) -> Iterator[str]:
     size = _size(box)
     x, y = centre.x - size.width / 2, centre.y - size.height / 2
     kind = "box initial" if box.is_initial else "box"
+    kind, on = (f"{kind} is-{box.status}", f" on-{box.status}") if box.status in COLOURS else (kind, "")
     yield _frame(kind, x, y, size)
     if box.is_child:
         yield _frame("inner", x + 4, y + 4, Size(size.width - 8, size.height - 8))
     for number, line in enumerate(box.lines):
         place = y + 7 + _LINE * number + 12
-        yield _text("bold" if number == 0 else "soft", centre.x, place, line)
+        yield _text(("bold" if number == 0 else "soft") + on, centre.x, place, line)
 
 
 def _frame(kind: str, x: float, y: float, size: Size) -> str:
