@@ -58,6 +58,8 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure_conformance.profiles",),
     ("perdure_conformance.reports",),
     ("perdure_conformance.tool", "perdure_conformance.lint", "perdure_conformance.bench"),
+    ("perdure_conformance.histories",),
+    ("perdure_conformance.simulation",),
     ("perdure_conformance.cli",),
 ]
 """From the ground up: a module imports its own package, and the floors below it; never what stands beside it."""

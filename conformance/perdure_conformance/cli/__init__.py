@@ -10,7 +10,18 @@ from typing import Annotated
 
 import typer
 
-from perdure_conformance.cli import bench, check, doctor, explain, lint, rerun, selftest
+from perdure_conformance.cli import (
+    bench,
+    check,
+    diff,
+    doctor,
+    explain,
+    inspect,
+    lint,
+    rerun,
+    selftest,
+    verify,
+)
 
 app = typer.Typer(
     name="perdure",
@@ -38,6 +49,9 @@ def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
 app.command("lint", epilog=lint.EPILOG)(lint.lint_command)
+app.command("verify", epilog=verify.EPILOG)(verify.verify)
+app.command("inspect", epilog=inspect.EPILOG)(inspect.inspect)
+app.command("diff", epilog=diff.EPILOG)(diff.diff)
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 app.command("selftest", epilog=selftest.EPILOG)(selftest.selftest)
 app.command("bench", epilog=bench.EPILOG)(bench.bench)

@@ -9,9 +9,10 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
-from typing import IO, Final, NoReturn, cast
+from collections.abc import Iterable, Iterator
+from typing import IO, Final, NoReturn, TextIO, cast
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -77,6 +78,25 @@ def wrong_usage(sentence: str) -> NoReturn:
     """Say what is wrong with the words of the command, and exit with 2."""
     sys.stderr.write(f"perdure: {inert(sentence)}\n")
     sys.exit(USAGE)
+
+
+def print_lines(lines: Iterable[str], to: TextIO | None = None) -> None:
+    """Write harmless lines, to standard output unless something else is said; a verdict has colour on a terminal."""
+    where = sys.stdout if to is None else to
+    has_colours = where.isatty() and not os.environ.get("NO_COLOR")
+    for line in lines:
+        told = inert(line)
+        where.write((_VERDICT.sub(_coloured, told) if has_colours else told) + "\n")
+
+
+_VERDICT: Final = re.compile(r"^[A-Z]{2,}(?: [A-Z]{2,})*(?=  )")
+_GOOD: Final = frozenset({"SOUND", "SAME", "RUN COMPLETED"})
+_BAD: Final = frozenset({"BAD", "DIFFERENT", "RUN FAILED"})
+
+
+def _coloured(found: re.Match[str]) -> str:
+    colour = "green" if found[0] in _GOOD else "red" if found[0] in _BAD else "yellow"
+    return typer.style(found[0], fg=colour, bold=True)
 
 
 def print_json(document: object) -> None:

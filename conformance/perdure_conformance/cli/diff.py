@@ -1,0 +1,74 @@
+"""`perdure diff`: find where two stored histories part."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from perdure.kernel.errors import HistoryError
+from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, wrong_usage
+from perdure_conformance.histories import difference, inspection
+from perdure_conformance.histories.files import STDIN, HistoryRefused, opened
+from perdure_conformance.histories.walk import Walk
+from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
+
+EPILOG = """\b
+Examples:
+  perdure diff before.jsonl after.jsonl
+  perdure diff before.jsonl after.jsonl --ignore-identities
+  perdure diff before.jsonl after.jsonl --json
+"""
+
+
+_IGNORE: Final = typer.Option(
+    "--ignore-identities", help="Let histories be the same that differ in nothing but identities."
+)
+
+
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="A history, one record a line (*.jsonl); - is stdin.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    ignore_identities: Annotated[bool, _IGNORE] = False,  # noqa: FBT002
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
+) -> None:
+    """Find the first record in which two histories differ, the member, and both values.
+
+    Runs, events, attempts and deliveries have identities of their own. Where only these differ, each standing for one
+    of the other history throughout, it says so, and how both runs stand at their ends. Nothing is verified.
+
+    Exit codes: 0 the same, 1 different, 2 wrong usage or a file cannot be read, 3 both are empty.
+    """
+    if a == b == STDIN:
+        wrong_usage("Standard input can be read once: give - once.")
+    try:
+        with opened(a) as one, opened(b) as other:
+            found = difference.compare(one, other)
+        is_settled = found.first is not None or found.first_identity is None
+        ends = {} if is_settled or STDIN in {a, b} else {"a": _end(a), "b": _end(b)}
+    except HistoryRefused as error:
+        wrong_usage(str(error))
+    except HistoryError as error:
+        wrong_usage(f"A history cannot be read: {error}.")
+    is_same = found.is_same or (ignore_identities and found.first is None)
+    code = NO_VERDICT if found.is_empty else CONFORMANT if is_same else NOT_CONFORMANT
+    if as_json:
+        print_json(difference.document(found, code, ends or None))
+    else:
+        with even_if_nobody_reads():
+            told = [f"  {name.upper()}  {end}" for name, end in ends.items()]
+            print_lines([*difference.in_words(found), *told])
+    sys.exit(code)
+
+
+def _end(name: str) -> str:
+    """Return how the run of a history stands at its end, in words."""
+    with opened(name) as lines:
+        walk = Walk(lines)
+        walk.to_the_end()
+    if walk.fault is not None:
+        return f"cannot be, from record {walk.fault.sequence} on: {walk.fault.code}"
+    if walk.state is None:
+        return "cannot be read a second time, so that its end is not shown"
+    return f"{inspection.workflow_of(walk.state)} is {walk.state.status} after {walk.sequence:,} records"

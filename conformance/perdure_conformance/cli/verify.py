@@ -1,0 +1,51 @@
+"""`perdure verify`: find out whether a stored history can be."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, wrong_usage
+from perdure_conformance.histories import verification
+from perdure_conformance.histories.files import HistoryRefused, opened
+from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
+
+EPILOG = """\b
+Examples:
+  perdure verify run.jsonl
+  perdure verify run.jsonl --head 21:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+  perdure verify run.jsonl --json
+  perdure simulate workflow.yaml --output - | perdure verify -
+"""
+
+
+def verify(
+    history: Annotated[str, typer.Argument(metavar="HISTORY", help="Records, one a line (*.jsonl); - is stdin.")],
+    head: Annotated[
+        str | None,
+        typer.Option(metavar="SEQUENCE:CHECKSUM", help="The last record that you know of; without it the end is open."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
+) -> None:
+    """Hold a stored history against every rule: each record, each batch, each event; and name the first that is bad.
+
+    A history is read line by line, so that it may be large. One that was cut where a batch ends cannot be told from a
+    whole one: --head pins a record that must be there.
+
+    Exit codes: 0 it can be, 1 it cannot, 2 wrong usage or the file cannot be read, 3 it is empty: nothing was checked.
+    """
+    try:
+        pinned = None if head is None else verification.head_of(head)
+        with opened(history) as lines:
+            found = verification.verify(history, lines, pinned)
+    except (HistoryRefused, verification.HeadRefused) as error:
+        wrong_usage(str(error))
+    code = NO_VERDICT if found.is_empty else CONFORMANT if found.fault is None else NOT_CONFORMANT
+    if as_json:
+        print_json(verification.document(found, code))
+    else:
+        with even_if_nobody_reads():
+            print_lines(verification.in_words(found))
+    sys.exit(code)
