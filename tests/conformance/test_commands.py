@@ -87,8 +87,8 @@ def test_the_output_in_the_readme_is_real(tmp_path: Path, block: list[str]) -> N
         assert any(pattern.fullmatch(real) for real in printed), line
 
 
-def test_the_readme_shows_a_check_and_a_lint() -> None:
-    assert [block[0].split()[0] for block in SHOWN] == ["check", "lint"]
+def test_the_readme_shows_a_check_a_lint_and_a_run() -> None:
+    assert [block[0].split()[0] for block in SHOWN] == ["check", "lint", "simulate"]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from perdure_conformance.cli import (
     lint,
     rerun,
     selftest,
+    simulate,
     verify,
 )
 
@@ -49,6 +50,7 @@ def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
 app.command("lint", epilog=lint.EPILOG)(lint.lint_command)
+app.command("simulate", epilog=simulate.EPILOG)(simulate.simulate)
 app.command("verify", epilog=verify.EPILOG)(verify.verify)
 app.command("inspect", epilog=inspect.EPILOG)(inspect.inspect)
 app.command("diff", epilog=diff.EPILOG)(diff.diff)
