@@ -44,8 +44,9 @@ def said(side: Side) -> object:
     if truth.error is not None:
         return Refused(truth.sequence, "incompatible" if isinstance(truth.error, Incompatible) else "corrupt")
     assert truth.state is not None
-    view = view_of(truth.state)
-    told = {pointer: at(view, pointer) for pointer in expected.state} if isinstance(expected, Accepted) else {}
+    pointers = expected.state if isinstance(expected, Accepted) else {}
+    view = view_of(truth.state) if pointers else {}
+    told = {pointer: at(view, pointer) for pointer in pointers}
     return Accepted(truth.owed is None, told)
 
 

@@ -37,7 +37,8 @@ stands in `scenarios/SUBJECT.py`, in a function that yields it and that `SCENARI
 
 `run.past` is a `History`: `+` an event, `.plus(…)` several, `.until(n)`, `.without(n)`, `.but(n, deadline_ms=9)`,
 `.instead(n, event)`, `.swapped(n)`, `.on(version)`, `.recorded_in(version, n)`. Attempts are numbered from 1 as they
-start. `accepted(past, {"/nodes/A/status": "failed"})` asks for a part of the state, if states are claimed.
+start. `run.played(event)` is the history with an event and all that follows from it, and leaves the run as it is.
+`accepted(past, {"/nodes/A/status": "failed"})` asks for a part of the state, if states are claimed.
 `Run(…, version=2)` writes an older history, and `run.goes_on(5)` continues it.
 
 The written answers are held against the model by a test; a kernel is judged by the model's answers, worked out once a
@@ -45,6 +46,6 @@ process. A difference breaks the requirement of its scenario, unless it is only 
 `sequence` of a kernel that acts rightly (it is asked again to find out), a wrong kind, an unknown code, a version.
 
 A **mutant** is a class, in `mutants/SUBJECT.py`: `ReferenceKernel` with `rules = replace(RULES, …)`, or with another
-`read`, `after`, `step`, `owed`, `choose`, `view`, `told` or `answered`; `faults.py` has those that forgive.
+`read`, `after`, `step`, `owed`, `choose`, `document`, `told` or `answered`; `faults.py` has those that forgive.
 What is drawn is not asked once something is known to be broken: it would be found again, by other names.
 """

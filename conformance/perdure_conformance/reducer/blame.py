@@ -101,19 +101,21 @@ _BY_COMMAND: Final[Mapping[str, str]] = {
 
 _BY_MEMBER: Final[Mapping[str, str]] = {
     "now_ms": "TIM-001",
-    "attempts_used": "BUD-001",
     "transitions_used": "BUD-002",
     "output": "RUN-027",
     "signals": "SIG-007",
     "recovery": "RUN-028",
+    "unsettled": "VER-011",
     "activations": "EDG-015",
-    "queued": "EDG-011",
+    "queue": "EDG-012",
     "attempts": "RTY-003",
     "deadline_ms": "TIM-005",
     "retry_ms": "RTY-006",
     "input": "RUN-017",
-    "received": "SIG-009",
+    "resolved": "SIG-009",
+    "released": "DEP-008",
 }
+"""What is broken where a member of a state is told otherwise, the innermost that is here."""
 
 
 def of_a_code(code: str) -> str:
@@ -162,6 +164,5 @@ def of_a_difference(batch: Sequence[AnyEvent], number: int) -> str:
 
 def of_a_member(pointer: str) -> str:
     """Return what is broken where a state is told otherwise."""
-    steps = pointer.split("/")[1:]
-    name = steps[2] if len(steps) > 2 and steps[0] == "nodes" else steps[0] if steps else ""
-    return _BY_MEMBER.get(name, "RUN-010")
+    known = [_BY_MEMBER[step] for step in pointer.split("/") if step in _BY_MEMBER]
+    return known[-1] if known else "RUN-010"

@@ -68,7 +68,9 @@ class Reduced(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     whole: bool | None = None
     """Of an accepted one: whether nothing is owed, so that it may end here."""
     state: Members | None = None
-    """Of an accepted one, if it is claimed: what it amounts to."""
+    """Of a whole one, if it is claimed: what it amounts to, as `schemas/state-2.json` says."""
+    output: Members | None = None
+    """Of a whole one, if the state is claimed: the output of the run as far as it goes."""
     kind: Kind | None = None
     """Of a refused one: what it is refused for."""
     sequence: int | None = None

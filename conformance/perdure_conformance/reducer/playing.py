@@ -8,6 +8,7 @@ and deliveries.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any
 
 from perdure.kernel.commands import token_digest
@@ -62,6 +63,16 @@ class Run:
         self._attempts = self._children = self._signals = 0
         self.document = document(nodes, edges, version, **members)
         self.write(created(self.document, **(creation or {})))
+
+    def fork(self) -> Run:
+        """Return the run, to be continued in another way."""
+        return copy(self)
+
+    def played(self, *events: Fact) -> History:
+        """Return the history with events and whatever is owed then; the run itself stays as it is."""
+        other = self.fork()
+        other.write(*events)
+        return other.past
 
     @property
     def state(self) -> State:

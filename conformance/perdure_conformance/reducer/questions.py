@@ -31,7 +31,7 @@ from perdure_conformance.reducer.contract import Capabilities, Decided, Entry, R
 from perdure_conformance.reducer.histories import acquired
 from perdure_conformance.reducer.playing import short
 from perdure_conformance.reducer.reference import command_of, read_entry
-from perdure_conformance.reducer.views import view_of
+from perdure_conformance.reducer.views import told, view_of
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Violation
 
@@ -170,8 +170,8 @@ def _of_accepted(question: Query, truth: Truth, answer: Reduced, setting: Settin
     else:
         due = blame.of_what_is_owed(truth.owed) if truth.owed is not None else blame.NOTHING_OWED
         yield Point(question.about or due, kept=False, expected=expected, actual=actual)
-    if setting.claims.state and question.told is not None:
-        yield from _of_state(question, view_of(truth.state), answer.state)
+    if setting.claims.state and whole and question.told is not None:
+        yield from _of_state(question, view_of(truth.state), told(answer.state, answer.output))
 
 
 def _acts_as_if_whole(question: Query, ask: Ask, truth: Truth) -> bool:
@@ -188,9 +188,10 @@ def _acts_as_if_whole(question: Query, ask: Ask, truth: Truth) -> bool:
 def _of_state(question: Query, expected: JsonObject, actual: Members | None) -> Iterator[Point]:
     """Yield a point for each member of the state that is asked about, or for the first difference of all of it."""
     for pointer in question.told or differences(expected, actual):
-        wanted, told = at(expected, pointer), at(actual, pointer)
-        kept = canonical_json(wanted) == canonical_json(told)
-        yield Point(question.about or blame.of_a_member(pointer), kept, {pointer: wanted}, {pointer: told})
+        wanted, found = at(expected, pointer), at(actual, pointer)
+        yield Point(
+            question.about or blame.of_a_member(pointer), same(wanted, found), {pointer: wanted}, {pointer: found}
+        )
 
 
 def at(value: JsonValue, pointer: str) -> JsonValue:
@@ -200,12 +201,17 @@ def at(value: JsonValue, pointer: str) -> JsonValue:
     return value
 
 
+def same(one: JsonValue, other: JsonValue) -> bool:
+    """Tell whether two parts of a state are the same: what is nothing may be left out."""
+    return (not one and not other) or canonical_json(one) == canonical_json(other)
+
+
 def differences(expected: JsonValue, actual: JsonValue, pointer: str = "") -> Iterator[str]:
-    """Yield the places where two values differ, as far as both are objects."""
+    """Yield the places where two states differ, as far as both are objects there."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        for name in expected:
-            yield from differences(expected[name], actual.get(name), f"{pointer}/{name}")
-    elif canonical_json(expected) != canonical_json(actual):
+        for name in dict.fromkeys((*expected, *actual)):
+            yield from differences(expected.get(name), actual.get(name), f"{pointer}/{name}")
+    elif not same(expected, actual):
         yield pointer
 
 
@@ -321,7 +327,7 @@ def words_of(truth: Truth) -> JsonValue:
 def _words(answer: Answer) -> JsonValue:
     """Return an answer for people: without sentences, and without the state, of which only a part is ever judged."""
     if isinstance(answer, Reduced):
-        told: JsonValue = msgspec.to_builtins(msgspec.structs.replace(answer, sentence=None, state=None))
+        told: JsonValue = msgspec.to_builtins(msgspec.structs.replace(answer, sentence=None, state=None, output=None))
         return told
     shown: dict[str, JsonValue] = msgspec.to_builtins(msgspec.structs.replace(answer, sentence=None, events=None))
     return shown if answer.events is None else {**shown, "events": [_short(event) for event in answer.events]}

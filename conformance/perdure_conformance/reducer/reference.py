@@ -1,7 +1,7 @@
 """The model's kernel, as a kernel that can be judged. Whatever a mutant replaces is a method of its own.
 
 A mutant of a rule says `rules = replace(RULES, …)`; any other one overrides `read`, `step`, `choose`, `told` or
-`view`, and says the wrong thing there.
+`document`, and says the wrong thing there.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from perdure.kernel.decide import Events, decide
 from perdure.kernel.errors import Corruption, HistoryError, Incompatible, corrupt
 from perdure.kernel.events import EVENTS, AnyEvent, CancellationRequested, RunCreated
 from perdure.kernel.limits import excess
+from perdure.kernel.mapping import run_output
 from perdure.kernel.problems import Problems
 from perdure.kernel.records import MAX_LARGE_RECORD_BYTES, MAX_RECORD_BYTES, document_of, event_of
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES, Rules
+from perdure.kernel.snapshots import document_of_state
 from perdure.kernel.state import State
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.values import JsonObject, canonical_json
 from perdure_conformance.reducer.contract import FLOOR, Capabilities, Decided, Description, Entry, Reduced
-from perdure_conformance.reducer.views import view_of
 
 EVERYTHING: Final = Capabilities(state=True, decide=True, codes=True, jitter=True)
 
@@ -55,8 +56,11 @@ class ReferenceKernel:
             except HistoryError as error:
                 return self.told(_refused(error, sequence), history)
         assert state is not None
-        view = self.view(state) if self.claims.state else None
-        return self.told(Reduced(accepted=True, whole=self.owed(state) is None, state=view), history)
+        whole = self.owed(state) is None
+        if not whole or not self.claims.state:
+            return self.told(Reduced(accepted=True, whole=whole), history)
+        told = Reduced(accepted=True, whole=True, state=self.document(state), output=self.output(state))
+        return self.told(told, history)
 
     def decide(self, history: Sequence[Entry], command: JsonObject) -> Decided:
         """Fold the history, and decide the command."""
@@ -97,9 +101,13 @@ class ReferenceKernel:
         """Return the events of a command, or why there are none."""
         return decide(state, command, self.rules)
 
-    def view(self, state: State) -> JsonObject:
+    def document(self, state: State) -> JsonObject:
         """Return a state as it is told."""
-        return view_of(state)
+        return document_of_state(state)
+
+    def output(self, state: State) -> JsonObject:
+        """Return the output of the run."""
+        return run_output(state)
 
     def told(self, answer: Reduced, history: Sequence[Entry]) -> Reduced:
         """Return what is said of a history."""
