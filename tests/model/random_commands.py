@@ -33,6 +33,8 @@ class Asker:
         """How often something is started or ended rather than anything else."""
         self.luck = random.choice((0.2, 0.5, 0.8))
         """How often an attempt succeeds."""
+        self.kinds = random.choice((KINDS, KINDS, tuple(random.sample(KINDS[1:], 2)), ("blocked", "cancelled")))
+        """How it ends otherwise."""
         self.numbers = 1000
         self.asked: list[Any] = []
 
@@ -52,7 +54,7 @@ class Asker:
         return command
 
     def outcome(self, version: int) -> Outcome:
-        kinds = ("succeeded", "permanent_failure", "blocked") if version == 1 else KINDS
+        kinds = ("succeeded", "permanent_failure", "blocked") if version == 1 else self.kinds
         kind: Any = "succeeded" if self.random.random() < self.luck else self.random.choice(kinds)
         if self.is_wild and self.random.random() < 0.01:
             return (
@@ -105,7 +107,8 @@ class Asker:
     def waiting(self, run: DumbRun, name: str) -> Any:
         node = run.nodes[name]
         common = {"node": name, "attempt_id": node["attempt_id"]}
-        deadline = min(run.now + self.random.randint(1, 12), MAX_SAFE_INTEGER)
+        deadline = min(run.now - run.now % 5 + self.random.choice((5, 5, 10, 6)), MAX_SAFE_INTEGER)
+        deadline = max(deadline, min(run.now + 1, MAX_SAFE_INTEGER))
         if node["status"] == "waiting":
             right = node["wait"][1].name if node["wait"][0] == "signal_wait" else "s"
             return self.delivery(name, right if self.random.random() < 0.8 else "t")
@@ -145,7 +148,7 @@ class Asker:
             return again if self.random.random() < 0.5 else self.changed(run, again)
         name = self.random.choice([*run.nodes, "nobody"])
         attempt_id = self.random.choice([*run.attempts, uuid(999)])
-        child_run_id = self.random.choice([None, *run.child_runs, uuid(1), uuid(2), self.fresh()])
+        child_run_id = self.random.choice([None, *sorted(run.child_runs), uuid(1), uuid(2), self.fresh()])
         common = {"node": name, "attempt_id": attempt_id}
         time = self.random.choice((0, run.now, run.now + 1, MAX_SAFE_INTEGER))
         token = c.token_digest("secret")
@@ -179,7 +182,7 @@ class Asker:
         others: dict[str, Any] = {
             "node": self.random.choice([*run.nodes, "nobody"]),
             "attempt_id": self.random.choice([*run.attempts, uuid(999)]),
-            "child_run_id": self.random.choice([*run.child_runs, uuid(1), self.fresh()]),
+            "child_run_id": self.random.choice([*sorted(run.child_runs), uuid(1), self.fresh()]),
             "output": {"r": 2},
             "result": "blocked",
             "signal_id": self.fresh(),

@@ -45,7 +45,7 @@ def _document(random: Random, version: int) -> Document:
     names = list(NAMES[: random.choice((1, 2, 3, 3, 4, 4, 5, 6))])
     order = random.sample(names, len(names))
     before = {name: order[:at] for at, name in enumerate(order)}
-    depends = {name: _some(random, before[name], 2) if random.random() < 0.5 else [] for name in names}
+    depends = {name: _some(random, before[name], 3) if random.random() < 0.6 else [] for name in names}
     edges = _edges(random, names) if version >= 3 else []
     nodes = [_node(random, name, depends[name], edges, version) for name in names]
     members: Document = {"schema_version": version}

@@ -84,7 +84,7 @@ def another(random: Random, name: Any, value: Any, state: State) -> Any:
     if name in {"node", "source"}:
         return random.choice([str(node.id) for node in state.plan.nodes])
     if name in {"attempt_id", "child_run_id", "signal_id", "owner"}:
-        return random.choice([*map(str, state.attempts), *map(str, state.child_runs), *state.signals, uuid(998)])
+        return random.choice([*sorted({*state.attempts, *state.child_runs, *state.signals}), uuid(998)])
     if name in WORDS:
         return random.choice(WORDS[name])
     if value is None and str(name).endswith(("_ms", "limit", "usage", "last_outcome")):
