@@ -49,6 +49,7 @@ def _first_state(event: RunCreated, plan: Plan, version: int, rules: Rules) -> S
         input=event.input,
         sequence=1,
         version=version,
+        oldest=version,
         nodes=Map(enumerate(NodeState() for _ in plan.nodes)),
         due=None if elapsed is None else added(None, (elapsed, rules.due_order.index("elapsed"), -1)),
         agenda=Agenda(initial=0),

@@ -23,9 +23,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from perdure.kernel.consequences import BUDGETS_FROM, NOTHING
+from perdure.kernel.consequences import BUDGETS_FROM, NOTHING, owed, settling
+from perdure.kernel.events import RUNTIME_VERSION
 from perdure.kernel.queues import in_order
-from perdure.kernel.rules import is_released, policy_of, share
+from perdure.kernel.rules import RULES, is_released, policy_of, share
 from perdure.kernel.state import ACTIVE, LIVE, TERMINAL, NodeState, State, Tally
 
 
@@ -152,9 +153,12 @@ def _final(state: State) -> Iterator[str]:
 
 def _progress(state: State) -> Iterator[str]:
     is_live = any(state.statuses.get(status, 0) for status in LIVE)
-    is_older = state.version < BUDGETS_FROM or state.unsettled is not None
-    if state.status == "running" and not is_live and not is_older:
+    if state.status == "running" and not is_live and not _is_to_be_settled(state):
         yield "nothing is live, and the run has not ended"
+
+
+def _is_to_be_settled(state: State) -> bool:
+    return state.oldest < BUDGETS_FROM and owed(settling(state, RUNTIME_VERSION, RULES), RULES) is not None
 
 
 _INVARIANTS: dict[int, Callable[[State], Iterator[str]]] = {

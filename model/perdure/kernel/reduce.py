@@ -74,13 +74,13 @@ from perdure.kernel.state import (
     TimerPassed,
     TimerWait,
 )
-from perdure.kernel.upcast import upcast
+from perdure.kernel.upcast import is_of_version, upcast
 
 _TRIES_AGAIN_FROM: Final = BUDGETS_FROM
 
 
 def reduce(state: State | None, event: AnyEvent, rules: Rules = RULES, *, version: int = RUNTIME_VERSION) -> State:
-    """Return the state after an event that was recorded in a version.
+    """Return the state after an event that was recorded in a version, in the words of that version or of the newest.
 
     Raises `Corruption` if the event cannot be here, `Incompatible` if the version does not have it.
     """
@@ -91,7 +91,7 @@ def followed(state: State | None, event: AnyEvent, expected: EventV5 | None, ver
     """Return the state after an event, where `expected` is what the state owes. Raises as `reduce` does."""
     if version not in EVENTS:
         raise Incompatible("unknown_version", f"there is no event version {version}")
-    if type(event) not in EVENTS[version]:
+    if not is_of_version(event, version):
         raise Incompatible("unknown_type", f"version {version} has no {type(event).__name__}")
     if state is None or isinstance(event, RunCreated):
         return _begun(state, event, version, rules)

@@ -200,6 +200,7 @@ class StateDocument(Part, frozen=True, kw_only=True, gc=False, omit_defaults=Tru
     input: Annotated[Members, about("Is the input of the run.")] = msgspec.field(default_factory=dict)
     sequence: Annotated[AtLeastOne, about("Is the sequence of the last event that the state includes.")]
     version: Annotated[Version, about("Is the version of that event.")]
+    oldest: Annotated[Version, about("Is the version of the first event.")]
     status: Annotated[RunStatus, about("Says whether the run goes on, or how it ended.")]
     now_ms: Annotated[AtLeastZero, about("Says what time it is: milliseconds since the run began.")] = 0
     transitions_used: Annotated[AtLeastZero, about("Says how much of the budget of transitions is used.")] = 0
@@ -242,6 +243,7 @@ def document_of_state(state: State) -> JsonObject:
             input=state.input,
             sequence=state.sequence,
             version=state.version,
+            oldest=state.oldest,
             status=state.status,
             now_ms=state.now_ms,
             transitions_used=state.transitions_used,
@@ -318,13 +320,11 @@ def _active(node: NodeState) -> ActiveAttempt | None:
 
 
 def _wait(wait: SignalWait | TimerWait | None) -> WaitForSignal | WaitForTime | None:
-    match wait:
-        case SignalWait(name=name, token_sha256=token_sha256, deadline_ms=deadline_ms):
-            return WaitForSignal(kind="signal", name=name, token_sha256=token_sha256, deadline_ms=deadline_ms)
-        case TimerWait(deadline_ms=deadline_ms):
-            return WaitForTime(kind="timer", deadline_ms=deadline_ms)
-        case None:
-            return None
+    if isinstance(wait, SignalWait):
+        return WaitForSignal(
+            kind="signal", name=wait.name, token_sha256=wait.token_sha256, deadline_ms=wait.deadline_ms
+        )
+    return None if wait is None else WaitForTime(kind="timer", deadline_ms=wait.deadline_ms)
 
 
 def _resolved(gain: Received | TimerPassed) -> ReceivedSignal | PassedTime:
@@ -365,7 +365,9 @@ def state_from(document: JsonObject, specification: JsonObject, rules: Rules = R
         input=found.input,
         ancestors=found.ancestors,
     )
-    first = created(creation, found.version, rules)
+    if found.oldest > found.version:
+        corrupt("version_went_down", f"version {found.version} follows version {found.oldest}")
+    first = created(creation, found.oldest, rules)
     if not isinstance(first, State):
         corrupt(*first)
     state = _unsettled(recounted(_filled(first, found, rules), rules), found.unsettled)
@@ -469,13 +471,9 @@ def _with_attempt(node: NodeState, active: ActiveAttempt) -> NodeState:
 
 
 def _wait_state(wait: WaitForSignal | WaitForTime | None) -> SignalWait | TimerWait | None:
-    match wait:
-        case WaitForSignal(name=name, token_sha256=token_sha256, deadline_ms=deadline_ms):
-            return SignalWait(name, token_sha256, deadline_ms)
-        case WaitForTime(deadline_ms=deadline_ms):
-            return TimerWait(deadline_ms)
-        case None:
-            return None
+    if isinstance(wait, WaitForSignal):
+        return SignalWait(wait.name, wait.token_sha256, wait.deadline_ms)
+    return None if wait is None else TimerWait(wait.deadline_ms)
 
 
 def _gain(active: ActiveAttempt, gain: ReceivedSignal | PassedTime) -> Received | TimerPassed:

@@ -228,6 +228,8 @@ class State(Value, frozen=True, gc=False):
     sequence: int
     version: int
     """The version of the last event."""
+    oldest: int
+    """The version of the first event."""
     nodes: Map[int, NodeState]
     components: Map[int, ComponentState] = Map()
     entrances: Map[int, int] = Map()

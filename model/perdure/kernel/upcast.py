@@ -9,10 +9,26 @@ from __future__ import annotations
 
 from typing import Literal
 
-from perdure.kernel.events import AnyEvent, EventV5, NodeBlocked, NodeFailed, NodeOutcomeCommitted, NodeSucceeded
+from perdure.kernel.events import (
+    EVENTS,
+    AnyEvent,
+    EventV5,
+    NodeBlocked,
+    NodeFailed,
+    NodeOutcomeCommitted,
+    NodeSucceeded,
+)
 from perdure.kernel.outcomes import Succeeded, Unsuccessful
 
 Failure = Literal["permanent_failure", "blocked"]
+
+
+def is_of_version(event: AnyEvent, version: int) -> bool:
+    """Tell whether a version has an event, in its own words or in the newest ones."""
+    if version == 1 and isinstance(event, NodeOutcomeCommitted):
+        is_whole = event.attempt_id is not None and not event.outcome.evidence
+        return is_whole and event.outcome.kind in {"succeeded", "permanent_failure", "blocked"}
+    return type(event) in EVENTS[version]
 
 
 def upcast(event: AnyEvent) -> EventV5:
