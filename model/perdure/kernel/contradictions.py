@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from perdure.kernel.consequences import BUDGETS_FROM
 from perdure.kernel.identity import NodeId
 from perdure.kernel.liveness import is_satisfied
 from perdure.kernel.outcomes import OutcomeKind
@@ -64,10 +65,10 @@ def _ledger(state: State, _: Rules) -> Iterator[str]:
 def _activity(state: State, _: Rules) -> Iterator[str]:
     """A node is running or waiting exactly while it has an active attempt, and every attempt is active or has ended."""
     for position, name, node in _nodes(state):
-        if (node.status in ACTIVE) != (node.attempt_id is not None) or (node.status == "waiting") != (
-            node.wait is not None
-        ):
-            yield f"{name} is {node.status}, and has another attempt or wait than that needs"
+        if (node.status in ACTIVE) != (node.attempt_id is not None):
+            yield f"{name} is {node.status}, with an attempt or without"
+        if (node.status == "waiting") != (node.wait is not None):
+            yield f"{name} is {node.status}, with a wait or without"
         if node.retry_ms is not None and node.status != "retry_pending":
             yield f"{name} is {node.status} with a retry"
         attempt = None if node.attempt_id is None else state.attempts.get(node.attempt_id)
@@ -121,19 +122,18 @@ def _outcomes(state: State, rules: Rules) -> Iterator[str]:
     """The last outcome of a node is its own, or that of its closure, and gave it its status."""
     owners = _owners(state)
     for position, name, node in _nodes(state):
-        if node.outcome is None:
-            if node.closed or node.status in TERMINAL or node.status in {"changes_requested", "retry_pending"}:
-                yield f"{name} is {node.status} without an outcome"
-            continue
-        if node.outcome not in state.outcomes:
+        ended = node.closed or node.status in TERMINAL or node.status in {"changes_requested", "retry_pending"}
+        if node.outcome is None and ended:
+            yield f"{name} is {node.status} without an outcome"
+        elif node.outcome is not None and node.outcome not in state.outcomes:
             yield f"the outcome {node.outcome} of {name} is not there"
-            continue
-        owner = owners.get(node.outcome)
-        is_nobodys = owner is None and (node.closed or state.status == "cancelled")
-        if not is_nobodys and (owner != position or node.closed):
-            yield f"the outcome {node.outcome} is none of {name}"
-        if state.outcomes[node.outcome].kind not in _kinds(state, position, rules):
-            yield f"{name} cannot be {node.status} after its outcome"
+        elif node.outcome is not None:
+            owner = owners.get(node.outcome)
+            is_nobodys = owner is None and (node.closed or state.status == "cancelled")
+            if not is_nobodys and (owner != position or node.closed):
+                yield f"the outcome {node.outcome} is none of {name}"
+            if state.outcomes[node.outcome].kind not in _kinds(state, position, rules):
+                yield f"{name} cannot be {node.status} after its outcome"
 
 
 def _kinds(state: State, position: int, rules: Rules) -> set[OutcomeKind]:
@@ -153,25 +153,29 @@ def _latches(state: State, rules: Rules) -> Iterator[str]:
     """What is pinned are outcomes of prerequisites; no node ran before its dependencies were satisfied."""
     owners = _owners(state)
     for position, name, node in _nodes(state):
-        if node.attempts and not is_released(node):
-            yield f"{name} was started before its dependencies were satisfied"
+        if (node.attempts or node.status in LIVE) and not is_released(node):
+            yield f"{name} was activated before its dependencies were satisfied"
         if node.closed and (node.status not in {"skipped", "blocked", "cancelled"} or node.queue is not None):
             yield f"{name} is closed and {node.status}"
         for prerequisite, sequence in pinned(state, position).items():
             if sequence not in state.outcomes or owners.get(sequence, prerequisite) != prerequisite:
                 yield f"the outcome {sequence} is none of {state.name(prerequisite)}"
-        if state.status == "running" and (node.status in LIVE or node.status == "pending"):
-            yield from _stuck(state, position, name, rules)
+        if state.status == "running" and node.status == "pending":
+            is_free = is_released(node) and not state.plan.entering[position]
+            if is_free or (not is_released(node) and is_satisfied(state, position, rules)):
+                yield f"{name} is pending, and nothing keeps it from being ready"
 
 
-def _stuck(state: State, position: int, name: NodeId, rules: Rules) -> Iterator[str]:
-    """Nothing is left out that the batch before owed a node that waits."""
-    node = state.nodes[position]
-    if not is_released(node):
-        if node.status != "pending" or is_satisfied(state, position, rules):
-            yield f"{name} is {node.status}, and its dependencies say otherwise"
-    elif node.status == "pending" and (node.queue is not None or not state.plan.entering[position]):
-        yield f"{name} is pending, and nothing keeps it from being ready"
+def _budgets(state: State, rules: Rules) -> Iterator[str]:
+    """A run whose budgets held from its beginning has used no more than they allow."""
+    budgets = state.plan.specification.budgets
+    used = {
+        "attempts": (state.attempts_used, budgets.max_attempts),
+        "transitions": (state.transitions_used, budgets.max_transitions),
+    }
+    for budget, (usage, limit) in used.items():
+        if state.oldest >= BUDGETS_FROM and usage and rules.exceeds(usage - 1, limit):
+            yield f"{usage} {budget} are used of {limit}"
 
 
 def _result(state: State, _: Rules) -> Iterator[str]:
@@ -193,5 +197,6 @@ _CHECKS: Final[tuple[Callable[[State, Rules], Iterator[str]], ...]] = (
     _beginnings,
     _outcomes,
     _latches,
+    _budgets,
     _result,
 )
