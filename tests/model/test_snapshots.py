@@ -351,6 +351,8 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("outcomes/{C}/reason", "r" * 4_097, "over_limit"),
     ("outcomes/{P}/output/go", "x" * 65_528, "over_limit"),
     ("nodes/W/active/resolved/0/payload", "x" * 65_535, "over_limit"),
+    ("input/ticket", "x" * 983_040, "over_limit"),
+    ("attempts/[L]/completed/output/r", "x" * 983_040, "over_limit"),
     ("nodes/N", GONE, "the nodes are not those"),
     ("nodes/M", {"status": "pending"}, "the nodes are not those"),
     ("attempts/[W]/node", "nobody", "there is no node nobody"),
@@ -437,6 +439,7 @@ def test_a_document_one_edit_away_from_a_right_one_is_refused(at: str, value: An
         ("outcomes/{P}/output/go", "x" * 65_527),
         ("nodes/W/active/resolved/0/payload", "x" * 65_534),
         ("transitions_used", 60),
+        ("input/ticket", "x" * 983_027),
     ],
 )
 def test_a_document_at_its_limits_is_accepted(at: str, value: Any) -> None:

@@ -26,6 +26,7 @@ from perdure.kernel.events import (
     AttemptIdText,
     ChildCompleted,
     ChildResult,
+    Event,
     NodeOutcomeCommitted,
     OwnerIdText,
     RunCreated,
@@ -367,6 +368,7 @@ def state_from(document: JsonObject, specification: JsonObject, rules: Rules = R
     )
     if found.oldest > found.version:
         corrupt("version_went_down", f"version {found.version} follows version {found.oldest}")
+    _within_limits(creation)
     first = created(creation, found.oldest, rules)
     if not isinstance(first, State):
         corrupt(*first)
@@ -393,7 +395,7 @@ def _filled(first: State, found: StateDocument, rules: Rules) -> State:
         ),
         attempts=Map((name, _attempt_state(plan, name, attempt)) for name, attempt in found.attempts.items()),
         child_runs=Map((run_id, _position(plan, name)) for run_id, name in found.child_runs.items()),
-        outcomes=Map((int(sequence), _within_limits(outcome)) for sequence, outcome in found.outcomes.items()),
+        outcomes=Map((int(sequence), _outcome(outcome)) for sequence, outcome in found.outcomes.items()),
         signals=Map(found.signals.items()),
         recovery=None
         if found.recovery is None
@@ -408,9 +410,15 @@ def _position(plan: Plan, name: NodeId) -> int:
     return plan.positions[name] if name in plan.positions else corrupt("wrong_content", f"there is no node {name}")
 
 
-def _within_limits(outcome: Outcome) -> Outcome:
-    too_much = excess(NodeOutcomeCommitted(node=NodeId("any"), outcome=outcome))
-    return outcome if too_much is None else corrupt("over_limit", too_much)
+def _within_limits(event: Event) -> None:
+    too_much = excess(event)
+    if too_much is not None:
+        corrupt("over_limit", too_much)
+
+
+def _outcome(outcome: Outcome) -> Outcome:
+    _within_limits(NodeOutcomeCommitted(node=NodeId("any"), outcome=outcome))
+    return outcome
 
 
 def _attempt_state(plan: Plan, name: AttemptIdText, attempt: AttemptDocument) -> AttemptState:
@@ -423,6 +431,7 @@ def _attempt_state(plan: Plan, name: AttemptIdText, attempt: AttemptDocument) ->
             result=ended.result,
             output=ended.output,
         )
+        _within_limits(completed)
     return AttemptState(_position(plan, attempt.node), attempt.outcome, completed)
 
 
@@ -479,7 +488,7 @@ def _wait_state(wait: WaitForSignal | WaitForTime | None) -> SignalWait | TimerW
 def _gain(active: ActiveAttempt, gain: ReceivedSignal | PassedTime) -> Received | TimerPassed:
     if isinstance(gain, PassedTime):
         return TimerPassed(gain.deadline_ms)
-    too_much = excess(
+    _within_limits(
         SignalAccepted(
             node=NodeId("any"),
             attempt_id=active.attempt_id,
@@ -488,8 +497,6 @@ def _gain(active: ActiveAttempt, gain: ReceivedSignal | PassedTime) -> Received 
             payload=gain.payload,
         )
     )
-    if too_much is not None:
-        corrupt("over_limit", too_much)
     return Received(gain.signal_id, gain.name, gain.payload)
 
 
