@@ -1023,6 +1023,22 @@ def only_edges_lead_back() -> Iterator[Scenario]:
         unfinished(failed.plus(started("T", 2), ended("T", 2))),
         *brings(failed + started("T", 2), ended("T", 2), closed("D", "blocked")),
     )
+    run = Run(
+        ["Q", "P", "T", node("S", "Q"), node("D", "P"), "Z"],
+        ["T>S", "S>P"],
+        initial_nodes=["Q", "P", "T", "Z"],
+    )
+    run.run("Q", "cancelled")
+    run.start("P")
+    past = run.past
+    yield scenario(
+        "DEP-010",
+        "a path through a closed node leads back all the same",
+        refused(past.plus(ended("P", 2, "blocked"), closed("D", "blocked"))),
+        *brings(past, ended("P", 2, "blocked")),
+        unfinished(past.plus(ended("P", 2, "blocked"), started("T", 3), ended("T", 3))),
+        *brings(past.plus(ended("P", 2, "blocked"), started("T", 3)), ended("T", 3), closed("D", "blocked")),
+    )
     run = Run([node("P", max_activations=1), "T", node("D", "P"), "Z"], ["T>P"], initial_nodes=["P", "T", "Z"])
     run.start("P")
     past = run.past
