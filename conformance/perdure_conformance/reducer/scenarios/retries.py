@@ -104,14 +104,7 @@ def a_retryable_failure_is_retried_while_attempts_are_left() -> Iterator[Scenari
             "RTY-001",
             f"attempt {attempts} of {attempts} fails",
             refused(failed + retry("A", attempts + 1, 0)),
-            accepted(failed.plus(_exhausted("A", attempts, attempts), run_is("failed"))),
-            gives(
-                run.past,
-                complete("A", attempts, "retryable_failure"),
-                "NodeOutcomeCommitted A retryable_failure",
-                "NodeTerminated A attempts_exhausted",
-                "RunFailed",
-            ),
+            unfinished(failed),
         )
 
 
@@ -129,7 +122,7 @@ def a_node_has_three_attempts_unless_it_says_otherwise() -> Iterator[Scenario]:
             "RTY-001",
             f"{name}: three attempts",
             refused(third + retry("A", 4, 0)),
-            unfinished(third + _exhausted("A", 3, 3)),
+            unfinished(third),
             refused(second + _exhausted("A", 3, 2)),
             unfinished(second + retry("A", 3, 0)),
         )
@@ -214,7 +207,7 @@ def attempts_are_those_of_an_activation() -> Iterator[Scenario]:
         "RTY-001",
         "the later activation has no more attempts than the first",
         refused(failed + retry("A", 3, 0)),
-        accepted(failed.plus(_exhausted("A", 2, 2), run_is("failed"))),
+        unfinished(failed),
     )
     run = Run([_named(2)])
     run.run("A", "permanent_failure")
@@ -224,7 +217,7 @@ def attempts_are_those_of_an_activation() -> Iterator[Scenario]:
         "RTY-001",
         "a permanent failure, then a retryable one: both are attempts",
         refused(failed + retry("A", 3, 0)),
-        accepted(failed.plus(_exhausted("A", 2, 2), run_is("failed"))),
+        unfinished(failed),
     )
 
 
@@ -339,7 +332,6 @@ def numbers_go_on_across_waits_and_resumes() -> Iterator[Scenario]:
     yield scenario(
         "RTY-003",
         "an attempt that waited fails",
-        refused(waited + retry("A", 3, 0)),
         refused(waited.plus(retry("A", 2, 0), released("A", 2), started("A", 2, 1))),
         accepted(waited.plus(retry("A", 2, 0), released("A", 2), started("A", 2, 2))),
     )
@@ -693,8 +685,11 @@ def a_deadline_is_within_the_jitter() -> Iterator[Scenario]:
         ),
         *(accepted(failed + retry("A", 2, deadline_ms)) for deadline_ms in (16, 17)),
     )
-    for name, jitter in (("without jitter", {}), ("with a jitter of 0", {"jitter": {"seed": "s", "maximum_ms": 0}})):
-        run = Run([_tried(3, backoff=_fixed(10), **jitter)])
+    for name, item in (
+        ("without jitter", _tried(3, backoff=_fixed(10))),
+        ("with a jitter of 0", _tried(3, backoff=_fixed(10), jitter={"seed": "s", "maximum_ms": 0})),
+    ):
+        run = Run([item])
         failed = run.past.plus(advanced(5), started("A", 1), ended("A", 1, "retryable_failure"))
         yield scenario(
             "RTY-006",
