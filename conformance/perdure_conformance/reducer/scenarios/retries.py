@@ -658,13 +658,8 @@ def delays_are_exact_for_every_attempt() -> Iterator[Scenario]:
         refused(past.but(-1, deadline_ms=deadline_ms + 9)),
         unfinished(past),
     )
-    past, deadline_ms = _chain(_exponential(1, 2, 0), [0] * 1_074)
-    yield scenario(
-        "RTY-005",
-        "a delay that doubles, before attempt 1,075",
-        refused(past.but(-1, deadline_ms=deadline_ms + 1)),
-        unfinished(past),
-    )
+    past, _ = _chain(_exponential(1, 2, 0), [0] * 1_074)
+    yield scenario("RTY-005", "a delay that doubles, before attempt 1,075", unfinished(past))
 
 
 # Deadlines
@@ -943,7 +938,7 @@ def a_delayed_retry_is_released_when_it_is_due() -> Iterator[Scenario]:
     )
     yield scenario(
         "RTY-009",
-        "a node is started before its retry is released",
+        "a node is started before its delayed retry is released",
         refused(run.past + started("A", 2, 2)),
         refused(run.past.plus(advanced(9), started("A", 2, 2))),
         accepted(run.past.plus(advanced(10), released("A", 2), started("A", 2, 2))),
