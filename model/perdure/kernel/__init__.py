@@ -27,8 +27,7 @@ decide         the events of a command
 limits         what no schema can say: sizes in bytes
 records        an event at its place, sealed, as it is stored
 histories      records one after the other, every batch whole
-snapshots      the state between two batches as a document, and back
-contradictions what such a document cannot say
-errors         what is said of a history that cannot be
 invariants     what holds of every state between two batches
+snapshots      the state between two batches as a document, and back
+errors         what is said of a history that cannot be
 """

@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from perdure.kernel.commands import Disposition
 from perdure.kernel.consequences import NOTHING, scheduled
-from perdure.kernel.contradictions import contradictions, pinned
 from perdure.kernel.creation import created
 from perdure.kernel.errors import corrupt
 from perdure.kernel.events import (
@@ -35,6 +34,7 @@ from perdure.kernel.events import (
     SignalIdText,
 )
 from perdure.kernel.identity import NodeId
+from perdure.kernel.invariants import pinned, violations
 from perdure.kernel.limits import excess
 from perdure.kernel.liveness import recounted
 from perdure.kernel.outcomes import DigestText, Outcome
@@ -373,8 +373,8 @@ def state_from(document: JsonObject, specification: JsonObject, rules: Rules = R
     if not isinstance(first, State):
         corrupt(*first)
     state = _unsettled(recounted(_filled(first, found, rules), rules), found.unsettled)
-    wrong = next(contradictions(state, rules), None)
-    return state if wrong is None else corrupt("wrong_content", wrong)
+    wrong = violations(state, rules)
+    return corrupt("wrong_content", wrong[0]) if wrong else state
 
 
 def _filled(first: State, found: StateDocument, rules: Rules) -> State:
