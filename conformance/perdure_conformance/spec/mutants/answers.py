@@ -231,7 +231,7 @@ class _TakesSeriously(_TellsOtherwise):
 
 @mutant(
     "SPC-031",
-    overlaps=(*IN_DEFINITIONS, "SPC-008", "EDG-005", "EDG-006", "CHD-004", "CHD-005", "CHD-006"),
+    overlaps=(*IN_DEFINITIONS, "SPC-002", "SPC-008", "EDG-005", "EDG-006", "CHD-004", "CHD-005", "CHD-006"),
 )
 class RefusesForWarnings(_TakesSeriously):
     """Refuses a document for every warning."""
@@ -250,7 +250,7 @@ class RefusesFanIn(_TakesSeriously):
 
 @mutant(
     "SPC-031",
-    overlaps=(*IN_DEFINITIONS, "SPC-008", "EDG-005", "CHD-004", "CHD-005", "CHD-006"),
+    overlaps=(*IN_DEFINITIONS, "SPC-002", "SPC-008", "EDG-005", "CHD-004", "CHD-005", "CHD-006"),
 )
 class RefusesUnusedChildren(_TakesSeriously):
     """Refuses a definition that nothing uses."""
@@ -267,7 +267,7 @@ class RefusesEqualEdges(_TakesSeriously):
         return problem.code == "duplicate_edge"
 
 
-@mutant("SPC-031")
+@mutant("SPC-031", overlaps=("SPC-002",))
 class RefusesUndeclaredFields(_TakesSeriously):
     """Refuses a predicate on a field that its source does not declare."""
 

@@ -322,7 +322,7 @@ class TakesUndeclaredChildInput(Overlooks):
         return seen.code == "undeclared_child_input"
 
 
-@mutant("CHD-007", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-031"))
+@mutant("CHD-007", overlaps=("SPC-002", "SPC-003", "SPC-004", "SPC-006", "SPC-022", "SPC-031"))
 class GivesConstantsToChildrenOnly(Complains):
     """Looks for a child's inputs among constants, and forgets mapped values."""
 

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, islice
 from typing import ClassVar, Final
 
 import msgspec
 
 from perdure.kernel.predicates import can_match, witness
-from perdure.kernel.problems import Problem, Problems, pointer_token
+from perdure.kernel.problems import MAX_PROBLEMS, Problem, Problems, pointer_token
 from perdure.kernel.specification import Edge, Specification
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.validation.handlers import Handlers
@@ -28,6 +28,7 @@ IN_DEFINITIONS: Final = (
     "SPC-013",
     "SPC-014",
     "SPC-015",
+    "SPC-016",
     "SPC-017",
     "SPC-018",
     "SPC-019",
@@ -35,6 +36,7 @@ IN_DEFINITIONS: Final = (
     "SPC-022",
     "SPC-023",
     "SPC-026",
+    "SPC-027",
     "EDG-002",
     "CHD-002",
     "CHD-003",
@@ -186,7 +188,8 @@ class Complains(Knows):
         look = Look(text, handlers)
         if not look.scopes:
             return found
-        added = tuple(made_up(code, place) for code, place in self.complaints(look))
+        told = islice(self.complaints(look), MAX_PROBLEMS)  # An answer has room for so many, and some more.
+        added = tuple(made_up(code, place) for code, place in told)
         return msgspec.structs.replace(found, problems=found.problems + added)
 
 

@@ -471,7 +471,7 @@ class SharesIdsAmongDefinitions(Complains):
                 yield "duplicate_node", other.at(other.definition.nodes[other.positions[name]])
 
 
-@mutant("SPC-013")
+@mutant("SPC-013", overlaps=("SPC-002", "SPC-031"))
 class ComparesIdsWithoutCase(Complains):
     """Takes `A` and `a` for one node."""
 

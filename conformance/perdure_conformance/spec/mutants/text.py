@@ -402,7 +402,7 @@ class _ChecksAnotherHash(Knows):
         return msgspec.structs.replace(found, problems=(*left, *more))
 
 
-@mutant("SPC-011", overlaps=("SPC-012",))
+@mutant("SPC-011", overlaps=("SPC-002", "SPC-012"))
 class ChecksTheHashOfTheOrder(_ChecksAnotherHash):
     """Checks the hash over the members in the order in which they were written."""
 
@@ -410,7 +410,7 @@ class ChecksTheHashOfTheOrder(_ChecksAnotherHash):
         return compact(covered_by_hash(document))
 
 
-@mutant("SPC-011", overlaps=("SPC-012",))
+@mutant("SPC-011", overlaps=("SPC-002", "SPC-012"))
 class ChecksTheHashWithItself(_ChecksAnotherHash):
     """Checks the hash over the whole document, the hash included, which never is right."""
 
