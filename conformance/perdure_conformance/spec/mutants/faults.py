@@ -239,7 +239,7 @@ class ComparesEdges(Overlooks):
                 if self.overlap(one, other):
                     shown = msgspec.to_builtins(witness(one.when, other.when))
                     added.append(made_up("overlapping_edges", scope.at(other), shown))
-        return msgspec.structs.replace(found, problems=(*found.problems, *added))
+        return msgspec.structs.replace(found, problems=(*found.problems, *added[:MAX_PROBLEMS]))
 
 
 class RefusesText(Knows):
