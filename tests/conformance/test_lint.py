@@ -80,7 +80,7 @@ def test_each_code_in_the_model_has_a_requirement() -> None:
     sources = [*(ROOT / "model/perdure/authoring").glob("*.py"), *(kernel / "validation").glob("*.py"), *of_documents]
     whole = "".join(path.read_text("utf-8") for path in sources)
     said = set(re.findall(r'(?:\.error\(\s*|_warn\(scope, |code": ?|code=)"([a-z0-9_]+)"', whole))
-    of_outcomes = {"reason_too_long", "output_given_twice", "output_too_large"}
+    of_outcomes = {"reason_too_long", "output_given_twice", "output_too_large", "output_too_deep"}
     assert said - of_outcomes <= set(codes())
     assert set(codes()) <= set(re.findall(r'"([a-z0-9_]+)"', whole))
 

@@ -23,7 +23,7 @@ from perdure.kernel import events as e
 from perdure.kernel.outcomes import ChangesRequested, Outcome, Succeeded, Unsuccessful
 from perdure.kernel.specification import Exponential, Fixed, RetryPolicy, Specification, covered_by_hash
 from perdure.kernel.validation.validator import validate
-from perdure.kernel.values import canonical_json, digest
+from perdure.kernel.values import canonical_json, digest, nesting
 
 LATEST: Final = 2**53 - 1
 LIVE: Final = ("ready", "running", "waiting", "retry_pending")
@@ -733,7 +733,13 @@ def is_too_large(command: Any) -> bool:
     reason = getattr(command, "reason", getattr(outcome, "reason", ""))
     if len(reason.encode()) > 4096:
         return True
+    numbers = [(name, getattr(command, name, None)) for name in ("now_ms", "deadline_ms", "epoch")]
+    if any(number is not None and not (name == "epoch") <= number <= LATEST for name, number in numbers):
+        return True
     output = getattr(outcome, "output", UNSET) if isinstance(outcome, Succeeded | ChangesRequested) else UNSET
+    values: list[Any] = [output, getattr(command, "output", None), getattr(command, "payload", None)]
+    if any(nesting(value) > 90 for value in values):
+        return True
     if output is not UNSET and len(canonical_json(output)) > 65536:
         return True
     if isinstance(command, c.CompleteChild) and len(canonical_json(command.output)) > 983040:

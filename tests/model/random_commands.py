@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import Any
 
@@ -57,9 +58,8 @@ class Asker:
         kinds = ("succeeded", "permanent_failure", "blocked") if version == 1 else self.kinds
         kind: Any = "succeeded" if self.random.random() < self.luck else self.random.choice(kinds)
         if self.is_wild and self.random.random() < 0.01:
-            return (
-                outcome(kind, "x" * 70_000) if kind == "succeeded" else Unsuccessful(kind="blocked", reason="x" * 5_000)
-            )
+            too_much: Any = self.random.choice(("x" * 70_000, json.loads("[" * 91 + "]" * 91)))
+            return outcome(kind, too_much) if kind == "succeeded" else Unsuccessful(kind="blocked", reason="x" * 5_000)
         fields = {"go": self.random.choice(VALUES), "r": 1}
         output = self.random.choice((None, fields, fields, {}, "text"))
         return outcome(kind, output)
@@ -150,7 +150,7 @@ class Asker:
         attempt_id = self.random.choice([*run.attempts, uuid(999)])
         child_run_id = self.random.choice([None, *sorted(run.child_runs), uuid(1), uuid(2), self.fresh()])
         common = {"node": name, "attempt_id": attempt_id}
-        time = self.random.choice((0, run.now, run.now + 1, MAX_SAFE_INTEGER))
+        time = self.random.choice((0, run.now, run.now + 1, MAX_SAFE_INTEGER, MAX_SAFE_INTEGER + 1, -1))
         token = c.token_digest("secret")
         choices = [
             of(

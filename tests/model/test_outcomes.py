@@ -180,3 +180,12 @@ def test_several_problems_are_told_at_once() -> None:
 )
 def test_fields_are_those_of_inline_output_that_is_an_object(outcome: Outcome, fields: JsonValue) -> None:
     assert output_fields(outcome) == fields
+
+
+def test_output_nests_at_most_90_deep() -> None:
+    deep: JsonValue = 1
+    for _ in range(90):
+        deep = [deep]
+    for members in ({"kind": "succeeded"}, {"kind": "changes_requested", "reason": "why"}):
+        assert reading({**members, "output": deep})[1] == []
+        assert reading({**members, "output": [deep]})[1] == [("output_too_deep", "/output")]

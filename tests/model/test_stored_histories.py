@@ -11,14 +11,21 @@ from tests.model.documents import ARTIFACT, GONE, changed
 from tests.model.playing import RUN, Player, document, edge, node, uuid
 
 from perdure.kernel.commands import (
+    AcquireRecovery,
     AdvanceTime,
     CompleteAttempt,
     CompleteChild,
     CreateRun,
     DeliverSignal,
+    OpenSignalWait,
+    OpenTimerWait,
+    Rejection,
+    ReleaseRecovery,
     RequestCancellation,
+    token_digest,
 )
 from perdure.kernel.consequences import owed
+from perdure.kernel.decide import decide
 from perdure.kernel.errors import Corruption, HistoryError, Incompatible
 from perdure.kernel.events import (
     EVENTS,
@@ -32,15 +39,20 @@ from perdure.kernel.events import (
     NodeReady,
     NodeStarted,
     NodeSucceeded,
+    RecoveryAcquired,
+    RecoveryReleased,
     RunCreated,
     SignalAccepted,
+    SignalWaitOpened,
+    TimerWaitOpened,
     VirtualTimeAdvanced,
 )
 from perdure.kernel.histories import states
-from perdure.kernel.identity import AttemptId, EventId, Name, NodeId, RunId, SignalId
+from perdure.kernel.identity import AttemptId, EventId, Name, NodeId, OwnerId, RunId, SignalId
 from perdure.kernel.limits import excess
 from perdure.kernel.outcomes import ChangesRequested, Outcome, Succeeded, Unsuccessful
 from perdure.kernel.records import Place, Record, decoded, document_of, event_of, sealed, verified
+from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES
 from perdure.kernel.upcast import is_of_version, upcast
 from perdure.kernel.values import Digest, canonical_json, digest, read_json
@@ -326,6 +338,87 @@ def test_reasons_have_at_most_4096_bytes_of_utf_8(make: Callable[[str], Any], ch
 def test_what_is_no_durable_json_is_over_the_limit(make: Callable[[Any], Any], value: Any) -> None:
     assert excess(make([0])) is None
     assert excess(make([value])) is not None
+
+
+def nested(depth: int, bracket: str) -> Any:
+    """Return arrays or objects in each other, so deep."""
+    value: Any = [] if bracket == "[]" else {}
+    for _ in range(depth - 1):
+        value = [value] if bracket == "[]" else {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("bracket", ["[]", "{}"])
+def test_values_nest_at_most_90_deep(bracket: str) -> None:
+    for make in INLINE:
+        assert excess(make(nested(90, bracket))) is None
+        assert "deep" in str(excess(make(nested(91, bracket))))
+    for make in FIELDS:
+        assert excess(make(nested(89, bracket))) is None
+        assert "deep" in str(excess(make(nested(90, bracket))))
+        assert "deep" in str(excess(make(nested(20_000, bracket))))
+
+
+TIMES: list[Callable[[int], Any]] = [
+    lambda time: VirtualTimeAdvanced(now_ms=time),
+    lambda time: AdvanceTime(now_ms=time),
+    lambda time: TimerWaitOpened(node=A, attempt_id=ATTEMPT, deadline_ms=time),
+    lambda time: OpenTimerWait(node=A, attempt_id=ATTEMPT, deadline_ms=time),
+    lambda time: SignalWaitOpened(
+        node=A, attempt_id=ATTEMPT, name=Name("s"), token_sha256=token_digest(""), deadline_ms=time
+    ),
+    lambda time: OpenSignalWait(
+        node=A, attempt_id=ATTEMPT, name=Name("s"), token_sha256=token_digest(""), deadline_ms=time
+    ),
+]
+OWNER = OwnerId(uuid(4))
+EPOCHS: list[Callable[[int], Any]] = [
+    lambda epoch: RecoveryAcquired(owner=OWNER, epoch=epoch),
+    lambda epoch: AcquireRecovery(owner=OWNER, epoch=epoch),
+    lambda epoch: RecoveryReleased(owner=OWNER, epoch=epoch),
+    lambda epoch: ReleaseRecovery(owner=OWNER, epoch=epoch),
+]
+
+
+@pytest.mark.parametrize(("makers", "least"), [(TIMES, 0), (EPOCHS, 1)])
+def test_times_and_epochs_are_those_that_a_record_can_say(makers: list[Callable[[int], Any]], least: int) -> None:
+    for make in makers:
+        assert [excess(make(number)) for number in (least, least + 1, 2**53 - 1)] == [None] * 3
+        assert all(excess(make(number)) for number in (least - 1, -(2**60), 2**53))
+
+
+def test_a_wait_without_an_end_has_no_number() -> None:
+    assert excess(msgspec.structs.replace(TIMES[4](0), deadline_ms=None)) is None
+
+
+def test_what_no_record_can_hold_is_neither_given_nor_followed() -> None:
+    run = Player(document([node("A", signals=["s"])]))
+    run.do(AcquireRecovery(owner=OWNER, epoch=1))
+    run.start("A")
+    before = run.now
+    assert run.advance(2**53) == run.advance(-1) == run.wait_until("A", 2**53) == ["! over_limit"]
+    assert run.do(AcquireRecovery(owner=OWNER, epoch=2**53)) == ["! over_limit"]
+    assert run.end("A", output=float("nan")) == ["! over_limit"]
+    assert run.now is before
+    for event in (VirtualTimeAdvanced(now_ms=2**53), committed(with_output(nested(91, "[]")))):
+        with pytest.raises(HistoryError) as refused:
+            reduce(before, event)
+        assert refused.value.code == "over_limit"
+    assert run.advance(2**53 - 1) == ["VirtualTimeAdvanced"]
+
+
+def test_a_repeated_command_with_what_no_record_can_hold_is_another_one() -> None:
+    run = Player(document(["A"]))
+    run.start("A")
+    attempt = run.attempt("A")
+    run.end("A", output=1)
+    for output, code in ((1, "already_committed"), (1.0, "already_committed"), (float("nan"), "conflicting_outcome")):
+        assert run.do(CompleteAttempt(node=A, attempt_id=attempt, outcome=with_output(output))) == [f"! {code}"]
+    strange = {**document(["A"]), "nodes": float("inf")}
+    assert run.do(CreateRun(run_id=RUN, specification=strange)) == ["! run_conflict"]
+    refused = decide(None, CreateRun(run_id=RUN, specification=strange))
+    assert isinstance(refused, Rejection)
+    assert refused.code == "invalid_specification"
 
 
 def test_output_is_given_once() -> None:

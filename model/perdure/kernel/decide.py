@@ -42,16 +42,15 @@ from perdure.kernel.events import (
     TimerWaitOpened,
     VirtualTimeAdvanced,
 )
-from perdure.kernel.identity import AttemptId, NodeId
+from perdure.kernel.identity import NodeId
 from perdure.kernel.legality import Opening, Refusal, attempt_deadline, cancel_targets, open_wait, refusal
 from perdure.kernel.limits import excess
-from perdure.kernel.outcomes import Outcome
 from perdure.kernel.records import document_of
 from perdure.kernel.reduce import applied
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.specification import covered_by_hash
 from perdure.kernel.state import State
-from perdure.kernel.values import digest
+from perdure.kernel.values import JsonError, digest
 
 Events = tuple[EventV5, ...]
 
@@ -73,7 +72,8 @@ _Asking = (
 def decide(state: State | None, command: AnyCommand, rules: Rules = RULES) -> Events | Rejection:
     """Return the events of a command, one atomic batch; or why there are none.
 
-    What was asked before is answered first, then that the run has ended, then everything else.
+    What was asked before is answered first, then that the run has ended, then everything else. The texts of a command
+    are as its schema says; its values, sizes and numbers may be any, and no event is given that no record can hold.
     """
     if isinstance(command, CreateRun):
         return _creation(state, command, rules)
@@ -111,7 +111,10 @@ def _rejected(refused: Refusal | None) -> Rejection | None:
 
 
 def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events | Rejection:
-    content_hash = digest(covered_by_hash(command.specification))
+    try:
+        content_hash = digest(covered_by_hash(command.specification))
+    except JsonError as error:
+        return Rejection(code="run_conflict" if state is not None else "invalid_specification", sentence=str(error))
     document = {"content_hash": content_hash, **command.specification}
     event = RunCreated(
         run_id=command.run_id,
@@ -122,7 +125,7 @@ def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events |
     )
     if state is not None:
         same = (state.run_id, state.content_hash, state.ancestors) == (event.run_id, content_hash, event.ancestors)
-        if same and digest(state.input) == digest(event.input):
+        if same and excess(event) is None and digest(state.input) == digest(event.input):
             return Rejection(code="already_created", sentence=f"the run {state.run_id} was created before")
         return Rejection(code="run_conflict", sentence=f"the run {state.run_id} was created otherwise")
     too_much = excess(event)
@@ -145,8 +148,8 @@ def _settled(state: State, rules: Rules) -> Events | Rejection:
 def _repeat(state: State, command: AnyCommand, rules: Rules) -> Rejection | None:
     """Return the answer to a command that was given before."""
     match command:
-        case CompleteAttempt(node=node, attempt_id=attempt_id, outcome=outcome):
-            return _committed(state, node, attempt_id, outcome, rules)
+        case CompleteAttempt():
+            return _committed(state, command, rules)
         case CompleteChild():
             return _child_committed(state, command)
         case DeliverSignal(signal_id=signal_id) if signal_id in state.signals:
@@ -157,20 +160,21 @@ def _repeat(state: State, command: AnyCommand, rules: Rules) -> Rejection | None
             return None
 
 
-def _committed(state: State, name: NodeId, attempt_id: AttemptId, outcome: Outcome, rules: Rules) -> Rejection | None:
-    attempt = state.attempts.get(attempt_id)
+def _committed(state: State, command: CompleteAttempt, rules: Rules) -> Rejection | None:
+    attempt = state.attempts.get(command.attempt_id)
     if attempt is None or attempt.outcome is None:
         return None
-    if attempt.node == state.position(name) and rules.same_outcome(state.outcomes[attempt.outcome], outcome):
-        return Rejection(code="already_committed", sentence=f"the attempt {attempt_id} ended so before")
-    return Rejection(code="conflicting_outcome", sentence=f"the attempt {attempt_id} ended otherwise before")
+    is_its_own = attempt.node == state.position(command.node) and excess(command) is None
+    if is_its_own and rules.same_outcome(state.outcomes[attempt.outcome], command.outcome):
+        return Rejection(code="already_committed", sentence=f"the attempt {command.attempt_id} ended so before")
+    return Rejection(code="conflicting_outcome", sentence=f"the attempt {command.attempt_id} ended otherwise before")
 
 
 def _child_committed(state: State, command: CompleteChild) -> Rejection | None:
     attempt = state.attempts.get(command.attempt_id)
     if attempt is None or attempt.outcome is None:
         return None
-    completed = attempt.completed
+    completed = attempt.completed if excess(command) is None else None
     if completed is not None and digest(document_of(completed)) == digest(document_of(_completion(command))):
         return Rejection(code="already_committed", sentence=f"the child run {command.child_run_id} ended so before")
     return Rejection(code="conflicting_outcome", sentence=f"the attempt {command.attempt_id} ended otherwise before")

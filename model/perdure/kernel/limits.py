@@ -1,6 +1,7 @@
-"""Limits in bytes, which no schema can say: the second pass over what was decoded.
+"""Limits, which no schema can say: the second pass over what was decoded.
 
-Limits are inclusive. Inline values are measured in canonical form, reasons in UTF-8.
+Limits are inclusive. Inline values are measured in canonical form, reasons in UTF-8. Values nest less deep than JSON
+may, so that the record and the state around one are still JSON. Times and epochs are those that a record can say.
 
 Source: ADR-0032, "Typed outcomes and dependency policies"; "Values" of the graph design.
 """
@@ -12,11 +13,16 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from perdure.kernel.commands import (
+    AcquireRecovery,
+    AdvanceTime,
     Command,
     CompleteAttempt,
     CompleteChild,
     CreateRun,
     DeliverSignal,
+    OpenSignalWait,
+    OpenTimerWait,
+    ReleaseRecovery,
     RequestCancellation,
 )
 from perdure.kernel.events import (
@@ -27,12 +33,17 @@ from perdure.kernel.events import (
     NodeFailed,
     NodeOutcomeCommitted,
     NodeSucceeded,
+    RecoveryAcquired,
+    RecoveryReleased,
     RunCreated,
     SignalAccepted,
+    SignalWaitOpened,
+    TimerWaitOpened,
+    VirtualTimeAdvanced,
 )
-from perdure.kernel.outcomes import MAX_INLINE_BYTES, MAX_REASON_BYTES, Outcome, check_limits
+from perdure.kernel.outcomes import MAX_INLINE_BYTES, MAX_INLINE_DEPTH, MAX_REASON_BYTES, Outcome, check_limits
 from perdure.kernel.problems import Problems
-from perdure.kernel.values import JsonError, JsonObject, JsonValue, canonical_json
+from perdure.kernel.values import MAX_SAFE_INTEGER, JsonError, JsonObject, JsonValue, canonical_json, nesting
 
 MAX_FIELDS_BYTES: Final = 15 * 2**16
 """Of a run's input and of a child's output, in canonical form: their records have room for no more."""
@@ -47,14 +58,18 @@ def excess(subject: Event | Command) -> str | None:
             return _of_inline(output, "output")
         case SignalAccepted(payload=payload) | DeliverSignal(payload=payload):
             return _of_inline(payload, "payload")
-        case NodeFailed(reason=reason) | NodeBlocked(reason=reason):
-            return _of_reason(reason)
         case RunCreated(input=fields) | CreateRun(input=fields):
             return _of_fields(fields, "input")
         case ChildCompleted(output=fields) | CompleteChild(output=fields):
             return _of_fields(fields, "output")
-        case CancellationRequested(reason=reason) | RequestCancellation(reason=reason):
-            return _of_reason(reason)
+        case NodeFailed() | NodeBlocked() | CancellationRequested() | RequestCancellation():
+            return _of_reason(subject.reason)
+        case VirtualTimeAdvanced() | AdvanceTime():
+            return _of_number(subject.now_ms, least=0)
+        case TimerWaitOpened() | OpenTimerWait() | SignalWaitOpened() | OpenSignalWait():
+            return _of_number(subject.deadline_ms, least=0)
+        case RecoveryAcquired() | AcquireRecovery() | RecoveryReleased() | ReleaseRecovery():
+            return _of_number(subject.epoch, least=1)
         case _:
             return None
 
@@ -77,6 +92,9 @@ def _of_fields(value: JsonObject, name: str) -> str | None:
 
 
 def _of_json(value: JsonValue, name: str, limit: int) -> str | None:
+    depth = nesting(value)
+    if depth > MAX_INLINE_DEPTH:
+        return f"the {name} nests {depth} deep, and may nest {MAX_INLINE_DEPTH}"
     try:
         size = len(canonical_json(value))
     except JsonError as error:
@@ -87,3 +105,9 @@ def _of_json(value: JsonValue, name: str, limit: int) -> str | None:
 def _of_reason(reason: str) -> str | None:
     size = len(reason.encode("utf-8", "surrogatepass"))
     return f"the reason has {size} bytes, and may have {MAX_REASON_BYTES}" if size > MAX_REASON_BYTES else None
+
+
+def _of_number(number: int | None, *, least: int) -> str | None:
+    if number is None or least <= number <= MAX_SAFE_INTEGER:
+        return None
+    return f"the number {number} is not one from {least} to 2^53−1"

@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 from perdure.kernel.identity import UUID_GRAMMAR, ArtifactId
 from perdure.kernel.problems import Problems
 from perdure.kernel.structure import AtLeastZero, Json, Reading, about, read, whole
-from perdure.kernel.values import Digest, JsonObject, JsonValue, canonical_json
+from perdure.kernel.values import Digest, JsonObject, JsonValue, canonical_json, nesting
 
 OutcomeKind = Literal[
     "succeeded",
@@ -44,6 +44,8 @@ RETRY_CLASSES: Final[frozenset[OutcomeKind]] = frozenset({"retryable_failure", "
 
 MAX_INLINE_BYTES: Final = 64 * 1024
 """Inline output, and inline input, in canonical form; inclusive."""
+MAX_INLINE_DEPTH: Final = 90
+"""Arrays and objects of inline values nest at most this deep: the records and states around them nest deeper."""
 MAX_REASON_BYTES: Final = 4 * 1024
 MAX_EVIDENCE: Final = 32
 
@@ -134,7 +136,9 @@ def _check_output(outcome: Succeeded | ChangesRequested, problems: Problems) -> 
         return
     if outcome.artifact is not None:
         problems.error("output_given_twice", "/artifact", "Give `output` or `artifact`, not both.")
-    if len(canonical_json(outcome.output)) > MAX_INLINE_BYTES:
+    if nesting(outcome.output) > MAX_INLINE_DEPTH:
+        problems.error("output_too_deep", "/output", f"Flatten the output: it may nest {MAX_INLINE_DEPTH} deep.")
+    elif len(canonical_json(outcome.output)) > MAX_INLINE_BYTES:
         told = f"Keep output of more than {MAX_INLINE_BYTES} bytes elsewhere, and give its `artifact`."
         problems.error("output_too_large", "/output", told)
 

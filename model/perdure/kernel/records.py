@@ -37,6 +37,7 @@ from perdure.kernel.identity import UUID_GRAMMAR, EventId, RunId
 from perdure.kernel.limits import excess
 from perdure.kernel.outcomes import (
     MAX_INLINE_BYTES,
+    MAX_INLINE_DEPTH,
     MAX_REASON_BYTES,
     OUTCOME_KINDS,
     ChangesRequested,
@@ -47,7 +48,7 @@ from perdure.kernel.outcomes import (
 from perdure.kernel.problems import Problems
 from perdure.kernel.specification import NodeName, Version
 from perdure.kernel.structure import AtLeastOne, AtLeastZero, Members, Reading, about, read, whole
-from perdure.kernel.values import MAX_DEPTH, Digest, JsonError, JsonObject, JsonValue, canonical_json, digest, read_json
+from perdure.kernel.values import Digest, JsonError, JsonObject, JsonValue, canonical_json, digest, read_json
 
 EventIdText = Annotated[EventId, whole(UUID_GRAMMAR)]
 
@@ -244,7 +245,7 @@ def _is_plain(line: bytes) -> bool:
     return (
         len(line) <= MAX_INLINE_BYTES
         and b"null" not in line
-        and line.count(b"[") + line.count(b"{") <= MAX_DEPTH
+        and line.count(b"[") + line.count(b"{") <= MAX_INLINE_DEPTH
         and (line.isascii() or _ASTRAL.search(line) is None)
         and not (_JSON_OF_ANY_KIND.search(line) and _UNUSUAL_NUMBER.search(line))
     )

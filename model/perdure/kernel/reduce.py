@@ -57,6 +57,7 @@ from perdure.kernel.events import (
     VirtualTimeAdvanced,
 )
 from perdure.kernel.legality import Opening, contradiction, exhausted_at_start, refusal
+from perdure.kernel.limits import excess
 from perdure.kernel.liveness import changed, judged
 from perdure.kernel.mapping import child_outcome, input_of, unsuccessful
 from perdure.kernel.outcomes import Outcome, Succeeded
@@ -93,6 +94,9 @@ def followed(state: State | None, event: AnyEvent, expected: EventV5 | None, ver
         raise Incompatible("unknown_version", f"there is no event version {version}")
     if not is_of_version(event, version):
         raise Incompatible("unknown_type", f"version {version} has no {type(event).__name__}")
+    too_much = excess(event)
+    if too_much is not None:
+        corrupt("over_limit", too_much)
     if state is None or isinstance(event, RunCreated):
         return _begun(state, event, version, rules)
     if version < state.version:

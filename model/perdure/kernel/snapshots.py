@@ -60,7 +60,6 @@ from perdure.kernel.state import (
 from perdure.kernel.structure import AtLeastOne, AtLeastZero, Json, Members, about, whole
 from perdure.kernel.values import (  # noqa: F401 - annotations are read at run time
     Digest,
-    JsonError,
     JsonObject,
     JsonValue,
     digest,
@@ -261,11 +260,8 @@ def document_of_state(state: State) -> JsonObject:
 
 
 def state_digest(state: State) -> Digest:
-    """Return the digest of the document of a state. Raises `Corruption` if it has none, or one that is too deep."""
-    try:
-        return digest(document_of_state(state))
-    except JsonError as error:
-        corrupt("over_limit", str(error))
+    """Return the digest of the document of a state. Raises `Corruption` if it has none."""
+    return digest(document_of_state(state))
 
 
 def _left(state: State) -> tuple[NodeId, ...]:
