@@ -9,7 +9,7 @@ Source: "Commands and their batches" of the graph design and of `docs/spec/kerne
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, assert_never
 
 from msgspec.structs import replace
 
@@ -316,3 +316,5 @@ def _is_current(state: State, item: tuple[int, ...], rules: Rules) -> bool:
             return isinstance(node.wait, TimerWait) and node.wait.deadline_ms == deadline_ms
         case "retry":
             return node.retry_ms == deadline_ms
+        case _:
+            assert_never(kind)
