@@ -157,9 +157,11 @@ class Court(ABC, Generic[AnyCase, AnyClaims]):
             raise
 
     def each(self, label: str, items: Sequence[Item]) -> Iterator[Item]:
-        """Yield all items, and tell how far it is; note how long it took."""
+        """Yield all items, or those up to a first failure, and tell how far it is; note how long it took."""
         began = time.monotonic()
         for done, item in enumerate(items):
+            if self.options.first_alone and self.judgement.findings:
+                break
             self.progress(label, done, len(items))
             yield item
         self.progress(label, len(items), len(items))

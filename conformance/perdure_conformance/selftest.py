@@ -2,6 +2,8 @@
 
 A mutant counts as killed if a check blames the requirement that it breaks. It must also pass once that requirement,
 and the overlaps that it names, are switched off: else something unnamed found it, and the kill may be an accident.
+
+A quick look at a mutant sees only that it is found, and that it fails again on fresh state.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from perdure.kernel.values import JsonValue
 from perdure_conformance.registry import Mutant, Twin
@@ -17,6 +20,9 @@ from perdure_conformance.suite import AnyProfile, Case, Judgement, Options, Part
 from perdure_conformance.verdict import Depth
 
 _ATTEMPTS_TO_SHRINK = 400
+
+SLICES: Final = 10
+"""A quick look at all mutants is a whole one at every so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,10 @@ class Kill:
     drawn_alone: bool | None
     """Whether what is drawn finds it alone; None if that was not tried."""
     size: int
-    """The size of the shrunk case; 0 if it survived."""
+    """The size of the shrunk case; 0 if it survived, or if that was not tried."""
     problems: tuple[str, ...]
+    whole: bool = True
+    """Whether it was shrunk and played again, and accidental kills were looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +52,19 @@ class Pass:
     problems: tuple[str, ...]
 
 
-def kill(profile: AnyProfile, mutant: Mutant, seed: int, *, full: bool = False, accidents: bool = True) -> Kill:
-    """Judge one mutant, with its requirement and, if accidents are looked for, without.
+def find(profile: AnyProfile, mutant: Mutant, seed: int) -> Kill:
+    """Take a quick look at one mutant, by the written checks of what it breaks; a whole one if they do not find it."""
+    aim = frozenset({mutant.breaks})
+    found = _judge(profile, mutant, Options("quick", seed, only=aim, smaller=False, first_alone=True), "written")
+    finding = found.findings.get(mutant.breaks)
+    if finding is None:
+        return kill(profile, mutant, seed)
+    problems = () if finding.reproduced else ("does not fail again on fresh state",)
+    return Kill(mutant, finding.seconds, finding.found_by, drawn_alone=None, size=0, problems=problems, whole=False)
 
-    `full` also shows what is drawn finds alone.
-    """
+
+def kill(profile: AnyProfile, mutant: Mutant, seed: int, *, full: bool = False) -> Kill:
+    """Judge one mutant, with its requirement and without. `full` also shows what is drawn finds alone."""
     aim = frozenset({mutant.breaks})
     quick = Options("quick", seed, smaller=False)
     first = replace(quick, only=aim) if profile.written_stands_alone else quick
@@ -63,8 +79,8 @@ def kill(profile: AnyProfile, mutant: Mutant, seed: int, *, full: bool = False, 
     else:
         case = profile.shrink(finding.case, profile.target_of(finding.case), attempts=_ATTEMPTS_TO_SHRINK)
         problems += _problems_of_case(profile, case)
-    without = _judge(profile, mutant, replace(quick, off=aim | frozenset(mutant.overlaps))) if accidents else None
-    if without is not None and without.findings:
+    without = _judge(profile, mutant, replace(quick, off=aim | frozenset(mutant.overlaps)))
+    if without.findings:
         problems.append(f"also breaks {', '.join(without.findings)}, which it does not name")
     return Kill(
         mutant=mutant,
@@ -139,6 +155,7 @@ def as_document(kill: Kill) -> JsonValue:
         "found_by": kill.found_by,
         "drawn_alone": kill.drawn_alone,
         "size": kill.size,
+        "whole": kill.whole,
         "problems": list(kill.problems),
     }
 

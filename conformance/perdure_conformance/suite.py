@@ -41,6 +41,8 @@ class Options:
     parts: frozenset[Part] = frozenset({"written", "drawn"})
     smaller: bool = True
     """Whether failing cases are shrunk."""
+    first_alone: bool = False
+    """Whether a first failure is enough: what is asked one by one is not asked further."""
 
     @property
     def switched_off(self) -> frozenset[str]:

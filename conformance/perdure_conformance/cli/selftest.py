@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import Annotated, Final, TypeVar
+from datetime import UTC, datetime
+from typing import Annotated, Final, Literal, TypeVar
 
 import typer
 from rich.console import Console
@@ -24,6 +25,7 @@ from perdure_conformance.tool import selftest as tool
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
 
 _ALL: Final = (*PROFILES, "tool")
+_Look = Literal["quick", "whole", "full"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -33,7 +35,7 @@ Examples:
   perdure selftest
   perdure selftest journal --jobs 2
   perdure selftest journal --full
-  perdure selftest spec --sample 10
+  perdure selftest spec --quick --slice 3
 """
 
 
@@ -44,7 +46,12 @@ def selftest(
         typer.Option("--full", help="20 seeds at depth normal for what must pass, and what is drawn finds alone."),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**52, help="The seed of what is drawn.")] = 1,
-    sample: Annotated[int, typer.Option(min=1, help="Look for accidental kills at one mutant in so many.")] = 1,
+    quick: Annotated[  # noqa: FBT002
+        bool, typer.Option("--quick", help="See only that mutants are found, but for a tenth that is looked at whole.")
+    ] = False,
+    which: Annotated[
+        int | None, typer.Option("--slice", min=0, max=suite.SLICES - 1, help="Which tenth; else that of the day.")
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="How many mutants are judged at once.")] = os.cpu_count() or 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
@@ -53,6 +60,7 @@ def selftest(
     Exit codes: 0 all is well, 1 a mutant survives, is killed by accident, or something good is accused; 2 wrong usage.
     """
     chosen = profiles or list(_ALL)
+    which = _slice(which, quick=quick, full=full)
     for name in chosen:
         if name not in _ALL:
             wrong_usage(f"There is no profile {name!r} to test. There are: {', '.join(_ALL)}.")
@@ -61,9 +69,11 @@ def selftest(
     problems: list[str] = []
     for name, profile in PROFILES.items():
         if name in chosen:
-            document[name] = _profile(profile, out, problems, seed=seed, jobs=jobs, full=full, sample=sample)
+            document[name] = _profile(profile, out, problems, seed=seed, jobs=jobs, full=full, which=which)
     if "tool" in chosen:
         document["tool"] = _tool(out, problems)
+    if which is not None:
+        document["slice"] = which
     document["problems"] = problems
     if as_json:
         print_json(document)
@@ -73,10 +83,22 @@ def selftest(
     sys.exit(NOT_CONFORMANT if problems else CONFORMANT)
 
 
+def _slice(which: int | None, *, quick: bool, full: bool) -> int | None:
+    """Return which tenth of the mutants is looked at whole; None for all of them."""
+    if full and quick:
+        wrong_usage("Give --full or --quick, not both.")
+    if which is not None and not quick:
+        wrong_usage("--slice belongs to --quick: else every mutant is looked at whole.")
+    return datetime.now(UTC).toordinal() % suite.SLICES if quick and which is None else which
+
+
 def _profile(
-    profile: AnyProfile, out: Console, problems: list[str], *, seed: int, jobs: int, full: bool, sample: int
+    profile: AnyProfile, out: Console, problems: list[str], *, seed: int, jobs: int, full: bool, which: int | None
 ) -> dict[str, object]:
-    mutants = [(profile.name, name, seed, full, number % sample == 0) for number, name in enumerate(profile.mutants)]
+    mutants: list[tuple[str, str, int, _Look]] = [
+        (profile.name, name, seed, "full" if full else "whole" if which in {None, number % suite.SLICES} else "quick")
+        for number, name in enumerate(profile.mutants)
+    ]
     kills = _each("mutants", _kill, mutants, jobs)
     seeds = tuple(range(seed, seed + (20 if full else 2)))
     depth: Depth = "normal" if full else "quick"
@@ -86,12 +108,14 @@ def _profile(
     problems += [f"{good.name} {problem}" for good in goods for problem in good.problems]
     problems += [f"{requirement} has no mutant" for requirement in suite.unproven(profile)]
     median, sizes = suite.median_size(kills), profile.sizes
-    if median > sizes.median:
+    if median > sizes.median and which is None:  # Of a few cases it says little.
         problems.append(f"the median case has {median} {sizes.unit}, more than {sizes.median}")
     _print_kills(out, kills, sizes.unit)
     _print_goods(out, goods, seeds, depth, profile.subjects.noun)
     largest = max((kill.size for kill in kills), default=0)
     out.print(f"{len(kills)} mutants; shrunk cases: median {median:g} {sizes.unit}, largest {largest}.")
+    if which is not None:
+        out.print(_not_looked_at(kills, which), soft_wrap=True)
     return {
         "mutants": [suite.as_document(kill) for kill in kills],
         "good": [{"name": good.name, "seconds": round(good.seconds, 3), "problems": good.problems} for good in goods],
@@ -99,6 +123,16 @@ def _profile(
         "median_size": median,
         "largest_size": largest,
     }
+
+
+def _not_looked_at(kills: list[suite.Kill], which: int) -> str:
+    """Say what a quick look leaves out."""
+    quick = sum(not kill.whole for kill in kills)
+    return (
+        f"Quick, slice {which} of 0 to {suite.SLICES - 1}: {len(kills) - quick} mutants were looked at whole. "
+        f"The other {quick} were only found, by the checks of what they break: their cases were not made smaller, "
+        "nothing was looked for that finds them by accident, and the median was not held to its bar."
+    )
 
 
 def _print_kills(out: Console, kills: list[suite.Kill], unit: str) -> None:
@@ -111,7 +145,7 @@ def _print_kills(out: Console, kills: list[suite.Kill], unit: str) -> None:
             kill.mutant.name,
             "[green]yes[/]" if not kill.problems else "[bold red]no[/]",
             f"{kill.seconds * 1000:.0f}",
-            str(kill.size),
+            str(kill.size) if kill.whole else "",
             escape(kill.found_by) + {True: " (and what is drawn, alone)", False: "", None: ""}[kill.drawn_alone],
             " ".join(kill.mutant.overlaps),
         )
@@ -167,10 +201,12 @@ def _worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             raise
 
 
-def _kill(item: tuple[str, str, int, bool, bool]) -> suite.Kill:
-    name, mutant, seed, full, accidents = item
+def _kill(item: tuple[str, str, int, _Look]) -> suite.Kill:
+    name, mutant, seed, look = item
     profile = PROFILES[name]
-    return suite.kill(profile, profile.mutants[mutant], seed, full=full, accidents=accidents)
+    if look == "quick":
+        return suite.find(profile, profile.mutants[mutant], seed)
+    return suite.kill(profile, profile.mutants[mutant], seed, full=look == "full")
 
 
 def _good(item: tuple[str, str, tuple[int, ...], Depth]) -> suite.Pass:
