@@ -8,8 +8,18 @@ import pytest
 from msgspec.structs import replace
 from tests.model.playing import RUN, Player, document, edge, node, outcome, uuid
 
-from perdure.kernel.commands import AcquireRecovery, token_digest
+from perdure.kernel.commands import (
+    AcquireRecovery,
+    CompleteChild,
+    CreateRun,
+    DeliverSignal,
+    Rejection,
+    Settle,
+    StartNode,
+    token_digest,
+)
 from perdure.kernel.consequences import owed
+from perdure.kernel.decide import decide
 from perdure.kernel.errors import Corruption, Incompatible
 from perdure.kernel.events import (
     BudgetExhausted,
@@ -23,6 +33,7 @@ from perdure.kernel.events import (
     RecoveryAcquired,
     RecoveryReleased,
     RetryReleased,
+    RunCancelled,
     RunCompleted,
     RunCreated,
     SignalAccepted,
@@ -33,7 +44,7 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.identity import AttemptId, Name, NodeId, OwnerId, RunId, SignalId
 from perdure.kernel.liveness import changed
-from perdure.kernel.reduce import reduce
+from perdure.kernel.reduce import applied, reduce
 from perdure.kernel.rules import RULES
 from perdure.kernel.state import Agenda, State
 
@@ -204,6 +215,8 @@ def test_only_what_is_owed_follows() -> None:
     assert refused(STATE, END, version=4) == "version_went_down"
     assert refused(STATE, ready) == refused(STATE, RunCompleted()) == "nothing_owed"
     assert refused(STATE, created) == "run_conflict"
+    with pytest.raises(AssertionError, match="created once"):
+        applied(STATE, created, 5, RULES)
     assert refused(None, ready) == "no_run"
     assert refused(None, replace(created, run_id=RunId("x"))) == "invalid_id"
     assert refused(None, replace(created, ancestors=(RunId("x"),))) == "invalid_id"
@@ -265,3 +278,52 @@ def test_a_retry_keeps_to_its_deadline() -> None:
         else:
             assert refused(before, moved) == "something_else_owed"
     assert refused(before, RetryReleased(node=NodeId("A"), next_attempt=2)) == "something_else_owed"
+
+
+def test_a_run_is_created_once_from_what_is_valid() -> None:
+    whole = document(["A"], inputs=["t"])
+    create = CreateRun(run_id=RUN, specification=whole, input={"t": 1})
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"input": {"t": "x" * 983_040}}, "over_limit"),
+        ({"input": {}}, "invalid_input"),
+        ({"specification": {**whole, "nodes": []}}, "invalid_specification"),
+        ({"specification": {**whole, "content_hash": "0" * 64}}, "invalid_specification"),
+        ({"run_id": "x"}, "invalid_id"),
+        ({"ancestors": (RUN,)}, "invalid_ancestors"),
+    ]
+    for edit, code in wrong:
+        assert rejected(None, replace(create, **edit)) == code
+    assert rejected(None, Settle()) == "no_run"
+    run = Player(whole, input={"t": 1})
+    assert rejected(run.now, replace(create, input={"t": 1.0})) == "already_created"
+    for edit in ({"input": {"t": True}}, {"input": {"t": float("nan")}}, {"ancestors": (RunId(uuid(2)),)}):
+        assert rejected(run.now, replace(create, **edit)) == "run_conflict"
+
+
+def rejected(state: State | None, command: Any) -> str:
+    answer = decide(state, command)
+    assert isinstance(answer, Rejection)
+    return answer.code
+
+
+def test_a_child_ends_once() -> None:
+    ended = reduce(STATE, RETURN)
+    ended = reduce(ended, owed(ended, RULES) or RETURN)
+    again = CompleteChild(node=RETURN.node, attempt_id=K, child_run_id=RETURN.child_run_id, result="failed")
+    assert rejected(ended, again) == "already_committed"
+    assert rejected(ended, replace(again, result="blocked")) == "conflicting_outcome"
+    assert rejected(ended, replace(again, output={"r": float("nan")})) == "conflicting_outcome"
+    assert rejected(STATE, replace(again, attempt_id=FRESH)) == "not_active"
+    deliver = DeliverSignal(node=NodeId("W"), signal_id=SignalId(uuid(72)), name=Name("s"), token_sha256=TOKEN)
+    assert rejected(STATE, replace(deliver, node=NodeId("Z"))) == "unknown_node"
+    assert rejected(STATE, replace(deliver, node=NodeId("H"))) == "no_open_wait"
+    assert rejected(STATE, StartNode(node=NodeId("Z"), attempt_id=FRESH)) == "unknown_node"
+
+
+def test_a_cancellation_in_version_1_leaves_the_nodes() -> None:
+    created = Player({**document(["A"]), "schema_version": 1}).history[0]
+    begun = reduce(reduce(None, created, version=1), NodeReady(node=NodeId("A"), cause="initial"), version=1)
+    cancelled = reduce(begun, RunCancelled(), version=1)
+    assert (cancelled.status, cancelled.nodes[0].status) == ("cancelled", "ready")
+    assert refused(reduce(RUNNING.now, CANCEL), RunCancelled()) == "something_else_owed"
+    assert refused(STATE, RunCancelled()) == "nothing_owed"

@@ -35,8 +35,8 @@ from perdure.kernel.events import (
 from perdure.kernel.liveness import recounted
 from perdure.kernel.mapping import unsuccessful
 from perdure.kernel.queues import Queue, added, rest
-from perdure.kernel.rules import DueKind, Rules, is_released, policy_of
-from perdure.kernel.state import ACTIVE, LIVE, TERMINAL, Agenda, NodeState, RunStatus, SignalWait, State, TimerWait
+from perdure.kernel.rules import DueKind, Rules, policy_of
+from perdure.kernel.state import ACTIVE, TERMINAL, Agenda, RunStatus, SignalWait, State, TimerWait
 
 CLOSES_FROM: Final = 2
 """The version from which a run goes on when a node has failed."""
@@ -227,8 +227,6 @@ def tidied(state: State, rules: Rules) -> State:
         state = replace(state, agenda=replace(agenda, settling=False))
     if agenda.firing:
         state = _to_next_firing(state, rules)
-    if agenda.queued is not None:
-        state = _to_next_queued(state)
     if agenda.judging and _may_judge(state.agenda):
         state = _judged(state, rules)
     return _to_next_due(state, rules) if agenda.advancing else state
@@ -248,18 +246,6 @@ def _to_next_firing(state: State, rules: Rules) -> State:
             return replace(state, agenda=replace(agenda, fired=fired))
         fired += 1
     return replace(state, agenda=replace(agenda, firing=(), fired=0))
-
-
-def _to_next_queued(state: State) -> State:
-    queued = state.agenda.queued
-    while queued is not None and not _has_next(state.nodes[queued.first]):
-        queued = rest(queued)
-    return replace(state, agenda=replace(state.agenda, queued=queued))
-
-
-def _has_next(node: NodeState) -> bool:
-    """Tell whether an activation that waits may begin."""
-    return node.queue is not None and node.status not in LIVE and not node.closed and is_released(node)
 
 
 def _may_judge(agenda: Agenda) -> bool:

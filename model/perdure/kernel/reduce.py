@@ -189,6 +189,8 @@ def applied(state: State, event: EventV5, version: int, rules: Rules) -> State:
             state = replace(state, transitions_used=state.transitions_used + 1)
         case None:
             pass
+        case charged:
+            assert_never(charged)
     return tidied(_changed_by(state, event, rules), rules)
 
 
@@ -274,6 +276,8 @@ def _node_ready(state: State, event: NodeReady, rules: Rules) -> State:
             assert node.queue is not None
             agenda = replace(agenda, queued=rest(agenda.queued))
             node = replace(_begins(node, node.queue.first), queue=rest(node.queue))
+        case _:
+            assert_never(event.cause)
     return changed(replace(state, agenda=agenda), position, node, rules)
 
 

@@ -204,7 +204,7 @@ class Agenda(Value, frozen=True, gc=False):
     releases: Queue[int] | None = None
     """Nodes whose dependencies have been satisfied."""
     queued: Queue[int] | None = None
-    """Nodes that may have an activation to begin; some may be out of date."""
+    """Nodes with an activation that waits and may begin."""
     closing: tuple[int, ...] = ()
     """Nodes to close in this round."""
     closed: int = 0
