@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PERDURE = (sys.executable, "-m", "perdure_conformance")
+
+
+def compiled(program: Path, folder: Path) -> Path:
+    """Compile a program that is started often: Python keeps what it compiles of modules alone."""
+    done = folder / f"{program.stem}.pyc"
+    py_compile.compile(str(program), str(done), doraise=True)
+    return done
 
 
 def perdure(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from tests.conformance.helpers import PERDURE, ROOT, perdure
+from tests.conformance.histories import run
 
 from perdure_conformance import data
 
@@ -177,15 +178,27 @@ def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path
         (["explain", "JRN-99"], "Did you mean"),
         (["explain", "\x1b[31m"], "Nothing is called"),
         (["selftest", "nothing"], "no profile"),
+        (["selftest", "--full", "--quick"], "not both"),
+        (["selftest", "--slice", "3"], "--slice belongs to --quick"),
         (["nonsense"], "nonsense"),
     ],
 )
-def test_wrong_usage_is_one_sentence_and_exit_code_2(tmp_path: Path, words: list[str], said: str) -> None:
-    done = perdure(*words, cwd=tmp_path)
-    assert done.returncode == 2
+def test_wrong_usage_is_one_sentence_and_exit_code_2(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])  # The current folder comes onto it.
+    done = run(*words)
+    assert done.exit_code == 2
     assert said in done.stderr
     assert "\x1b" not in done.stderr
     assert not done.stdout
+
+
+def test_wrong_usage_is_the_same_in_a_process_of_its_own(tmp_path: Path) -> None:
+    done = perdure("check", "journal", "oracle", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("perdure: There is no journal called")
+    assert len(done.stderr.splitlines()) == 1
 
 
 UNKNOWN_OPERATION = (
@@ -209,8 +222,8 @@ UNKNOWN_OPERATION = (
 )
 def test_a_damaged_case_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "case.json").write_text(text, "utf-8")
-    done = perdure("rerun", str(tmp_path), cwd=tmp_path)
-    assert done.returncode == 2
+    done = run("rerun", str(tmp_path))
+    assert done.exit_code == 2
     assert "is no case" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 

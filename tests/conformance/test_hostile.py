@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from tests.conformance.helpers import compiled
 
 from perdure_conformance.harness.connection import FaultKind
 from perdure_conformance.harness.targets import CommandTarget
@@ -18,7 +19,8 @@ from perdure_conformance.reports.report import build
 from perdure_conformance.suite import Judgement, Options
 
 ADAPTER = Path(__file__).with_name("hostile_adapter.py")
-TIMEOUT_S = 1.0
+PATIENT_S, IMPATIENT_S = 10.0, 1.0
+"""How long an answer may take; where none will come, it is not waited for as long."""
 MARK = ("-X", f"marked={uuid.uuid4()}")
 """An option without effect, by which this test finds the processes that it started."""
 
@@ -158,9 +160,15 @@ HONEST = {
 """These do what they should: CR is white space to JSON, and 1000.0 is the number 1000."""
 
 
-def judged(mode: str, only: frozenset[str] = frozenset()) -> Judgement:
-    target = CommandTarget((sys.executable, "-S", *MARK, str(ADAPTER), mode))
-    options = Options("quick", timeout_s=TIMEOUT_S, only=only, parts=frozenset({"written"}), smaller=False)
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(ADAPTER, tmp_path_factory.mktemp("hostile"))
+
+
+def judged(program: Path, mode: str, only: frozenset[str] = frozenset()) -> Judgement:
+    target = CommandTarget((sys.executable, "-S", *MARK, str(program), mode))
+    timeout_s = IMPATIENT_S if mode in FAULTS["silence"] else PATIENT_S
+    options = Options("quick", timeout_s=timeout_s, only=only, parts=frozenset({"written"}), smaller=False)
     return judge(target, options)
 
 
@@ -187,8 +195,8 @@ def test_every_mode_has_one_expectation() -> None:
 
 
 @pytest.mark.parametrize(("kind", "mode"), [(kind, mode) for kind, modes in FAULTS.items() for mode in sorted(modes)])
-def test_misbehaviour_is_told_by_its_kind_and_leaves_nothing(kind: FaultKind, mode: str) -> None:
-    judgement = judged(mode)
+def test_misbehaviour_is_told_by_its_kind_and_leaves_nothing(kind: FaultKind, mode: str, program: Path) -> None:
+    judgement = judged(program, mode)
     assert judgement.fault is not None
     assert judgement.fault.kind == kind
     assert exit_code(judgement, mode) in {1, 3}
@@ -197,16 +205,16 @@ def test_misbehaviour_is_told_by_its_kind_and_leaves_nothing(kind: FaultKind, mo
 
 
 @pytest.mark.parametrize("mode", sorted(NOT_CONFORMANT))
-def test_bad_faith_in_good_form_is_not_conformant(mode: str) -> None:
-    judgement = judged(mode)
+def test_bad_faith_in_good_form_is_not_conformant(mode: str, program: Path) -> None:
+    judgement = judged(program, mode)
     assert judgement.fault is None
     assert exit_code(judgement, mode) == 1
     assert not running(mode)
 
 
 @pytest.mark.parametrize("mode", sorted(HONEST))
-def test_what_is_merely_odd_is_not_at_fault(mode: str) -> None:
-    judgement = judged(mode, only=frozenset({"JRN-010"}))
+def test_what_is_merely_odd_is_not_at_fault(mode: str, program: Path) -> None:
+    judgement = judged(program, mode, only=frozenset({"JRN-010"}))
     assert judgement.fault is None
     assert not judgement.findings
     assert not running(mode)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import py_compile
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.conformance.helpers import compiled
 
 from perdure_conformance.harness.connection import FaultKind
 from perdure_conformance.harness.targets import CommandTarget
@@ -158,9 +158,7 @@ def judged(program: Path, variant: str) -> Judgement:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compile the journals once, and not anew at each start."""
-    compiled = tmp_path_factory.mktemp("independent") / "independent_journals.pyc"
-    py_compile.compile(str(ADAPTER), str(compiled), doraise=True)
-    return compiled
+    return compiled(ADAPTER, tmp_path_factory.mktemp("independent"))
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.helpers import compiled
 
 from perdure_conformance.harness.targets import CommandTarget
 from perdure_conformance.spec.judge import judge
@@ -34,16 +35,25 @@ EVERY_BROKEN = [name for name, variant in VARIANTS.items() if variant["kind"] ==
 BROKEN = EVERY_BROKEN if FULL else EVERY_BROKEN[::5]
 
 
-def judged(name: str) -> Judgement:
+def judged(program: Path, name: str) -> Judgement:
     only = frozenset(() if FULL else VARIANTS[name]["breaks"] or ALL_REQUIREMENTS[GOOD.index(name) % 5 :: 5])
-    options = Options("quick", timeout_s=60, only=only, parts=frozenset({"written"}), smaller=False)
-    return judge(CommandTarget((sys.executable, str(PROGRAM), name)), options)
+    is_broken = bool(VARIANTS[name]["breaks"])
+    options = Options(
+        "quick",
+        timeout_s=60,
+        only=only,
+        parts=frozenset({"written"}),
+        smaller=False,
+        first_alone=is_broken and not FULL,
+    )
+    return judge(CommandTarget((sys.executable, str(program), name)), options)
 
 
 @pytest.fixture(scope="module")
-def judgements() -> Iterator[dict[str, Future[Judgement]]]:
+def judgements(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[Judgement]]]:
+    program = compiled(PROGRAM, tmp_path_factory.mktemp("independent"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield {name: pool.submit(judged, name) for name in (*GOOD, *BROKEN)}
+        yield {name: pool.submit(judged, program, name) for name in (*GOOD, *BROKEN)}
 
 
 @pytest.mark.parametrize("name", GOOD)
