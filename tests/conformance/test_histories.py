@@ -19,8 +19,9 @@ from perdure.kernel.commands import CreateRun
 from perdure.kernel.decide import decide
 from perdure.kernel.events import AnyEvent, NodeFailed, NodeOutcomeCommitted, NodeStarted, RunCreated, RunFailed
 from perdure.kernel.identity import AttemptId, EventId, NodeId
+from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES
 from perdure.kernel.outcomes import Unsuccessful
-from perdure.kernel.records import MAX_LARGE_RECORD_BYTES, Place, sealed
+from perdure.kernel.records import Place, sealed
 from perdure.kernel.values import canonical_json
 from perdure_conformance.histories.files import opened
 from perdure_conformance.histories.verification import verify

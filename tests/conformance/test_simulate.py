@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -380,3 +382,19 @@ def test_the_script_of_the_documentation_plays(tmp_path: Path) -> None:
     done = run("simulate", REVIEW_LOOP, "--script", str(tmp_path / "script.yaml"))
     assert done.exit_code == 0
     assert "RUN COMPLETED" in done.stdout
+
+
+def test_records_that_do_not_arrive_are_told() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("there is no /dev/full here")
+    with full.open("wb") as nowhere:
+        done = subprocess.run(
+            [sys.executable, "-m", "perdure_conformance", "simulate", str(REVIEW_LOOP), "--output", "-"],
+            stdout=nowhere,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "standard output cannot be written" in done.stderr

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.model.playing import RUN, Player, document, edge, node, outcome, uuid
 
+from perdure.kernel import creation
 from perdure.kernel.commands import (
     AcquireRecovery,
     CompleteChild,
@@ -327,3 +328,22 @@ def test_a_cancellation_in_version_1_leaves_the_nodes() -> None:
     assert (cancelled.status, cancelled.nodes[0].status) == ("cancelled", "ready")
     assert refused(reduce(RUNNING.now, CANCEL), RunCancelled()) == "something_else_owed"
     assert refused(STATE, RunCancelled()) == "nothing_owed"
+
+
+def test_a_run_has_at_most_eight_ancestors() -> None:
+    ancestors = [RunId(uuid(number)) for number in range(2, 11)]
+    assert Player(document("A"), ancestors=tuple(ancestors[:8])).state is not None
+    answer = decide(None, CreateRun(run_id=RUN, specification=document("A"), ancestors=tuple(ancestors)))
+    assert isinstance(answer, Rejection)
+    assert answer.code == "invalid_ancestors"
+
+
+def test_a_run_can_always_be_cancelled_in_one_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = CreateRun(run_id=RUN, specification=document(["abc", "d"]))
+    needed = 2**16 + 2 * 128 + 4
+    monkeypatch.setattr(creation, "MAX_LARGE_RECORD_BYTES", needed)
+    assert isinstance(decide(None, whole), tuple)
+    monkeypatch.setattr(creation, "MAX_LARGE_RECORD_BYTES", needed - 1)
+    answer = decide(None, whole)
+    assert isinstance(answer, Rejection)
+    assert answer.code == "invalid_specification"

@@ -74,6 +74,18 @@ def even_if_nobody_reads() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def write_product(content: bytes, option: str) -> None:
+    """Write what was asked for to standard output. Unlike a verdict it must arrive, unless nobody reads any more."""
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        wrong_usage(f"standard output cannot be written: {error.strerror}. Name a file with {option}.")
+
+
 def wrong_usage(sentence: str) -> NoReturn:
     """Say what is wrong with the words of the command, and exit with 2."""
     sys.stderr.write(f"perdure: {inert(sentence)}\n")

@@ -12,7 +12,7 @@ import typer
 
 from perdure.authoring.source import Syntax
 from perdure.kernel.values import MAX_SAFE_INTEGER
-from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, wrong_usage
+from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, write_product, wrong_usage
 from perdure_conformance.lint import mermaid, svg, text
 from perdure_conformance.lint.files import STDIN, FileRefused, read
 from perdure_conformance.lint.findings import Linted, lint
@@ -200,8 +200,7 @@ def _write_records(result: Result, output: str | None) -> None:
         return
     content = b"".join(line + b"\n" for line in result.player.records())
     if output == STDIN:
-        with even_if_nobody_reads():
-            sys.stdout.buffer.write(content)
+        write_product(content, "--output")
         return
     try:
         Path(output).write_bytes(content)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Final
 
 from perdure.kernel.errors import corrupt
-from perdure.kernel.records import MAX_LARGE_RECORD_BYTES
+from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES
 
 STDIN: Final = "-"
 

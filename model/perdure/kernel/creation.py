@@ -5,17 +5,25 @@ Source: ADR-0032, "Serializable workflow specification"; RUN requirements of `do
 
 from __future__ import annotations
 
+from typing import Final
+
 from immutables import Map
 
 from perdure.kernel.events import RunCreated
 from perdure.kernel.identity import is_canonical_uuid
 from perdure.kernel.legality import Refusal
+from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES
 from perdure.kernel.liveness import recounted
 from perdure.kernel.plan import Plan, plan_of
 from perdure.kernel.queues import added
 from perdure.kernel.rules import Rules
+from perdure.kernel.specification import MAX_CHILD_LEVELS, Specification
 from perdure.kernel.state import Agenda, NodeState, State
 from perdure.kernel.validation.validator import validate
+
+_BYTES_OF_A_REQUEST: Final = 2**16
+_BYTES_OF_A_TARGET: Final = 128
+"""Without its name, in canonical form."""
 
 
 def created(event: RunCreated, version: int, rules: Rules) -> State | Refusal:
@@ -29,14 +37,23 @@ def created(event: RunCreated, version: int, rules: Rules) -> State | Refusal:
         return "invalid_specification", f"the specification is not valid: {validation.problems[0].sentence}"
     if event.content_hash != validation.content_hash or event.specification.get("content_hash") != event.content_hash:
         return "invalid_specification", f"the content hash of the specification is {validation.content_hash}"
+    if _bytes_to_cancel(specification) > MAX_LARGE_RECORD_BYTES:
+        return "invalid_specification", "it has more nodes than one record has room for when all are cancelled"
     if specification.schema_version > version:
         told = f"a specification of version {specification.schema_version} cannot be in a history of version {version}"
         return "invalid_specification", told
     if set(event.input) != set(specification.inputs):
         return "invalid_input", f"the run's input has exactly the fields {sorted(specification.inputs)}"
+    if len(event.ancestors) > MAX_CHILD_LEVELS:
+        return "invalid_ancestors", f"children nest at most {MAX_CHILD_LEVELS} deep"
     if len({event.run_id, *event.ancestors}) != len(event.ancestors) + 1:
         return "invalid_ancestors", "a run is no ancestor of its own, and each ancestor stands once"
     return _first_state(event, plan_of(specification, validation.initial_nodes), version, rules)
+
+
+def _bytes_to_cancel(specification: Specification) -> int:
+    """Return the most that a request to cancel a run takes, when every node is active."""
+    return _BYTES_OF_A_REQUEST + sum(_BYTES_OF_A_TARGET + len(node.id) for node in specification.nodes)
 
 
 def _first_state(event: RunCreated, plan: Plan, version: int, rules: Rules) -> State:

@@ -45,6 +45,9 @@ from perdure.kernel.outcomes import MAX_INLINE_BYTES, MAX_INLINE_DEPTH, MAX_REAS
 from perdure.kernel.problems import Problems
 from perdure.kernel.values import MAX_SAFE_INTEGER, JsonError, JsonObject, JsonValue, canonical_json, nesting
 
+MAX_RECORD_BYTES: Final = 2**20
+MAX_LARGE_RECORD_BYTES: Final = 2**24
+"""Of a record that creates or cancels a run: those carry a specification, or a target for each node."""
 MAX_FIELDS_BYTES: Final = 15 * 2**16
 """Of a run's input and of a child's output, in canonical form: their records have room for no more."""
 

@@ -34,7 +34,7 @@ from perdure.kernel.events import (
     RunIdText,
 )
 from perdure.kernel.identity import UUID_GRAMMAR, EventId, RunId
-from perdure.kernel.limits import excess
+from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES, MAX_RECORD_BYTES, excess
 from perdure.kernel.outcomes import (
     MAX_INLINE_BYTES,
     MAX_INLINE_DEPTH,
@@ -51,10 +51,6 @@ from perdure.kernel.structure import AtLeastOne, AtLeastZero, Members, Reading, 
 from perdure.kernel.values import Digest, JsonError, JsonObject, JsonValue, canonical_json, digest, read_json
 
 EventIdText = Annotated[EventId, whole(UUID_GRAMMAR)]
-
-MAX_RECORD_BYTES: Final = 2**20
-MAX_LARGE_RECORD_BYTES: Final = 2**24
-"""Of a record that creates or cancels a run: those carry a specification, or a target for each node."""
 
 _NAMES: Final[Mapping[int, frozenset[str]]] = {
     version: frozenset(kind.__name__ for kind in kinds) for version, kinds in EVENTS.items()

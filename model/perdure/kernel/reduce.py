@@ -8,7 +8,7 @@ Source: ADR-0032, "Commands, events, state, and effects"; `docs/spec/kernel.md`.
 
 from __future__ import annotations
 
-from typing import Final, assert_never
+from typing import Final, NoReturn, assert_never
 
 from immutables import Map
 from msgspec.structs import replace
@@ -85,18 +85,18 @@ def reduce(state: State | None, event: AnyEvent, rules: Rules = RULES, *, versio
 
     Raises `Corruption` if the event cannot be here, `Incompatible` if the version does not have it.
     """
+    too_much = excess(event)
+    if too_much is not None:
+        corrupt("over_limit", too_much)
     return followed(state, event, None if state is None else owed(state, rules), version, rules)
 
 
 def followed(state: State | None, event: AnyEvent, expected: EventV5 | None, version: int, rules: Rules) -> State:
-    """Return the state after an event, where `expected` is what the state owes. Raises as `reduce` does."""
+    """Return the state after an event within its limits, where `expected` is what is owed. Raises as `reduce` does."""
     if version not in EVENTS:
         raise Incompatible("unknown_version", f"there is no event version {version}")
     if not is_of_version(event, version):
         raise Incompatible("unknown_type", f"version {version} has no {type(event).__name__}")
-    too_much = excess(event)
-    if too_much is not None:
-        corrupt("over_limit", too_much)
     if state is None or isinstance(event, RunCreated):
         return _begun(state, event, version, rules)
     if version < state.version:
@@ -104,8 +104,10 @@ def followed(state: State | None, event: AnyEvent, expected: EventV5 | None, ver
     current = upcast(event)
     if expected is None:
         return _opened(state, current, version, rules)
-    if version != state.version or not fits(state, expected, current, rules):
-        corrupt("something_else_owed", f"{_named(expected)} is owed here, and this is {_named(current)}")
+    if version != state.version:
+        corrupt("something_else_owed", f"{_named(expected)} is owed in version {state.version}, and this is {version}")
+    if not fits(state, expected, current, rules):
+        _refuse(expected, current)
     return applied(state, current, version, rules)
 
 
@@ -132,7 +134,7 @@ def _opened(state: State, event: EventV5, version: int, rules: Rules) -> State:
         corrupt("wrong_content", wrong)
     permitted = within_budget(state, event, version, rules)
     if permitted != event:
-        corrupt("something_else_owed", f"{_named(permitted)} is owed here, and this is {_named(event)}")
+        _refuse(permitted, event)
     return applied(state, event, version, rules)
 
 
@@ -147,6 +149,11 @@ def _opened_otherwise(state: State, event: EventV5, version: int, rules: Rules) 
     if expected is None or not fits(unsettled, expected, event, rules):
         corrupt("nothing_owed", f"nothing owes {_named(event)} here")
     return applied(unsettled, event, version, rules)
+
+
+def _refuse(expected: AnyEvent, event: AnyEvent) -> NoReturn:
+    found = _named(event) if _named(event) != _named(expected) else "one that says something else"
+    corrupt("something_else_owed", f"{_named(expected)} is owed here, and this is {found}")
 
 
 def _named(event: AnyEvent) -> str:
