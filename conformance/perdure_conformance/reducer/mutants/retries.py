@@ -25,7 +25,7 @@ from perdure.kernel.identity import NodeId, RunId
 from perdure.kernel.liveness import changed
 from perdure.kernel.rules import RULES, delay_ms, has_attempts, may_retry, policy_of
 from perdure.kernel.specification import Backoff, Exponential, Fixed, RetryPolicy
-from perdure.kernel.state import State
+from perdure.kernel.state import SignalWait, State
 from perdure_conformance.reducer.mutants.faults import Forgives, with_moves
 from perdure_conformance.reducer.mutants.turns import Overlooks, Turn, Wayward, again, at, with_agenda, with_node
 from perdure_conformance.reducer.reference import ReferenceKernel
@@ -160,7 +160,7 @@ class ExpiriesDoNotCount(Wayward):
 
     def turned(self, turn: Turn) -> State:
         ended = turn.ended
-        if ended is None or not ended.is_retried or turn.before.agenda.outcome is None:
+        if ended is None or not ended.is_retried or _passed(turn.before, ended.position) is None:
             return turn.after
         return with_node(turn.after, ended.position, attempts=turn.after.nodes[ended.position].attempts - 1)
 
@@ -387,9 +387,9 @@ class CountsFromTheDeadline(Wayward):
         if isinstance(turn.event, RetryScheduled):
             state = with_node(state, at(state, turn.event.node), deadline_ms=None)
             return msgspec.structs.replace(state, now_ms=turn.before.now_ms)
-        if ended is None or not ended.is_retried or turn.before.agenda.outcome is None:
+        if ended is None or not ended.is_retried:
             return state
-        return with_node(state, ended.position, deadline_ms=turn.before.nodes[ended.position].deadline_ms)
+        return with_node(state, ended.position, deadline_ms=_passed(turn.before, ended.position))
 
 
 @mutant("RTY-006")
@@ -632,3 +632,12 @@ class ReleasesAtTheNextTick(Wayward):
         position = at(state, event.node)
         state = with_node(state, position, retry_ms=state.now_ms + 1)
         return scheduled(state, "retry", state.now_ms + 1, position, self.rules)
+
+
+def _passed(state: State, position: int) -> int | None:
+    """Return the deadline by which the attempt of a node expires now, if it does."""
+    node = state.nodes[position]
+    wait_ms = node.wait.deadline_ms if isinstance(node.wait, SignalWait) else None
+    deadlines = (deadline for deadline in (node.deadline_ms, wait_ms) if deadline is not None)
+    first = min(deadlines, default=None)
+    return first if first is not None and first <= state.now_ms and state.agenda.outcome is not None else None
