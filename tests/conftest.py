@@ -1,17 +1,48 @@
-"""After the tests, the seconds that each file took: so that a slow one is seen."""
+"""What is run, in which order; after the tests, the seconds that each file took: so that a slow one is seen."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
 import pytest
 
 _SECONDS: Counter[str] = Counter()
+_WITHIN: list[tuple[str, str]] = []
+_TOLD: list[str] = []
+"""What tests have to say when they pass."""
+
+_RUNS_THE_MODEL = "tests/test_house.py::test_the_tests_of_the_model_pass_and_run_every_branch_of_it"
+"""It runs `tests/model` in a process of its own, under coverage."""
+
+_LONG = ("tests/test_house.py", "tests/conformance/test_selftest.py")
+"""They come first, so that several processes end at about the same time."""
+
+
+def pytest_configure() -> None:
+    """Let tables be as wide as they are in a pipe, wherever the tests are run."""
+    os.environ.pop("COLUMNS", None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put long files first; leave the tests of the model to the test that runs them all, if it is selected."""
+    if any(item.nodeid == _RUNS_THE_MODEL for item in items):
+        left = [item for item in items if item.nodeid.startswith("tests/model/")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.nodeid.startswith("tests/model/")]
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Add up what each phase of each test took."""
     _SECONDS[report.location[0]] += report.duration  # type: ignore[assignment]
+    if report.when == "call":
+        for name, value in report.user_properties:
+            if name == "under coverage" and isinstance(value, list):
+                _WITHIN.extend(value)
+            if name == "told":
+                _TOLD.append(f"{value}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -19,3 +50,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("seconds of each file")
     for path, seconds in _SECONDS.most_common():
         terminalreporter.write_line(f"{seconds:7.1f}  {path}")
+    for within, path in _WITHIN:
+        terminalreporter.write_line(f"{within:>7}  {path}, within tests/test_house.py")
+    for line in _TOLD:
+        terminalreporter.write_line(line)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def run(*words: str) -> None:
-    done = subprocess.run([sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+def run(*words: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
+    return done.stdout
 
 
 def test_ruff_finds_nothing() -> None:
@@ -30,9 +37,16 @@ def test_types_hold_strictly() -> None:
     run("mypy")
 
 
-def test_every_branch_of_the_model_is_run_by_its_own_tests(tmp_path: Path) -> None:
+def test_the_tests_of_the_model_pass_and_run_every_branch_of_it(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """Run `tests/model`; where both are selected, this is the only run of them (see `conftest.py`)."""
     data = f"--data-file={tmp_path / 'coverage'}"
-    run("coverage", "run", data, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/model")
+    told = run("coverage", "run", data, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/model")
+    passed = re.search(r"^(\d+) passed", told, re.MULTILINE)
+    assert passed is not None
+    assert int(passed[1]) > 3_000
+    record_property("under coverage", re.findall(r"^ +(\d+\.\d)  (tests/model/\S+)$", told, re.MULTILINE))
     run("coverage", "report", data)
 
 
