@@ -161,7 +161,7 @@ BROKEN: list[tuple[int, Edit]] = [
     (14, of_node("held", tally=None)),
     (14, of_node("free", tally=Tally(unfinished=0))),
     (15, of_part(live=0)),
-    (15, of_part(unfinished=2)),
+    (15, of_part(live=2)),
     (16, of_run(statuses=STATE.statuses.set("ready", 9))),
     (17, of_node("running", deadline_ms=51)),
     (17, of_node("waiting", wait=SignalWait(Name("s"), Digest(""), 41))),
@@ -223,7 +223,6 @@ def test_nothing_is_stuck() -> None:
     asking = replace(run.now.nodes[position], status="changes_requested")
     stuck = replace(run.now, nodes=run.now.nodes.set(position, asking), status="running", version=3, oldest=3)
     stuck = replace(stuck, statuses=stuck.statuses.set("failed", 0).set("changes_requested", 1))
-    stuck = replace(stuck, components=stuck.components.set(0, replace(stuck.components[0], unfinished=1)))
     assert violations(stuck) == []
     assert violations(replace(stuck, oldest=4)) == ["19: nothing is live, and the run has not ended"]
 

@@ -17,11 +17,8 @@ from msgspec.structs import replace
 from perdure.kernel.liveness import cooled, entrance_lost, is_satisfied
 from perdure.kernel.outcomes import OutcomeKind
 from perdure.kernel.queues import rest
-from perdure.kernel.rules import Rules, is_released
+from perdure.kernel.rules import RETRIES_FROM, Rules, is_released
 from perdure.kernel.state import ComponentState, NodeState, State
-
-TERMINATES_FROM = 4
-"""The version from which a node without a correction is terminated: before, there is no event for it."""
 
 
 def with_next_round(state: State, rules: Rules) -> State:
@@ -43,7 +40,7 @@ def closure(state: State, position: int, rules: Rules, *, is_cold: bool) -> Outc
     """Return how a node is closed now; None if it is not to be."""
     node = state.nodes[position]
     if node.status == "changes_requested":
-        return "terminated" if is_cold and state.version >= TERMINATES_FROM else None
+        return "terminated" if is_cold and state.version >= RETRIES_FROM else None
     if node.status != "pending":
         return None
     if not is_released(node):
@@ -62,8 +59,7 @@ def _propagation(state: State, position: int, node: NodeState, rules: Rules, *, 
 
 def is_cold(state: State, position: int) -> bool:
     """Tell whether nothing live is in a node's component or leads to it."""
-    part = state.components[state.plan.component[position]]
-    return not part.live and not part.predecessors
+    return state.components[state.plan.component[position]].is_cold
 
 
 def _first_cold(state: State) -> int | None:
@@ -84,7 +80,7 @@ def _hopeless_members(state: State, number: int, rules: Rules) -> tuple[State, t
 def _cold_members(state: State, number: int, rules: Rules) -> tuple[State, tuple[int, ...]]:
     assert state.cold is not None
     part = state.components[number]
-    if part.live or part.predecessors:
+    if not part.is_cold:
         return replace(state, cold=rest(state.cold)), ()
     members = tuple(
         position for position in sorted(part.closable) if closure(state, position, rules, is_cold=True) is not None
@@ -97,7 +93,7 @@ def _cold_members(state: State, number: int, rules: Rules) -> tuple[State, tuple
 def _looked_at(state: State, number: int, part: ComponentState) -> State:
     """Return the state in which the members to be closed are forgotten, but those that this version cannot close."""
     kept = (position for position in part.closable if state.nodes[position].status == "changes_requested")
-    left: Map[int, None] = Map() if state.version >= TERMINATES_FROM else Map(dict.fromkeys(kept))
+    left: Map[int, None] = Map() if state.version >= RETRIES_FROM else Map(dict.fromkeys(kept))
     return replace(state, components=state.components.set(number, replace(part, closable=left)))
 
 

@@ -1,6 +1,7 @@
 """Consequences: what a state owes next.
 
 At any moment a state owes at most one event. The order of what is owed is that of `_STEPS`, and stands there alone.
+A round of closing is written whole before what it releases (RUN-023).
 What needs no event, an edge that does not fire, an entry that is out of date, is passed over by `tidied`.
 
 Source: "Commands and their batches" of the graph design and of `docs/spec/kernel.md`.
@@ -35,21 +36,19 @@ from perdure.kernel.events import (
 from perdure.kernel.liveness import recounted
 from perdure.kernel.mapping import unsuccessful
 from perdure.kernel.queues import Queue, added, rest
-from perdure.kernel.rules import DueKind, Rules, policy_of
+from perdure.kernel.rules import BUDGETS_FROM, GOES_ON_FROM, DueKind, Rules, policy_of
 from perdure.kernel.state import ACTIVE, TERMINAL, Agenda, RunStatus, SignalWait, State, TimerWait
 
-CLOSES_FROM: Final = 2
-"""The version from which a run goes on when a node has failed."""
-BUDGETS_FROM: Final = 4
-"""The version from which there are retries and budgets."""
 NOTHING: Final = Agenda()
 
-_RUN_FACTS: Final[dict[RunStatus, RunFact]] = {
-    "completed": RunCompleted(),
-    "failed": RunFailed(),
-    "blocked": RunBlocked(),
-    "cancelled": RunCancelled(),
+RUN_STATUS: Final[Mapping[type[RunFact], RunStatus]] = {
+    RunCompleted: "completed",
+    RunFailed: "failed",
+    RunBlocked: "blocked",
+    RunCancelled: "cancelled",
 }
+"""The status of a run after each run fact."""
+_RUN_FACTS: Final[Mapping[RunStatus, RunFact]] = {status: fact() for fact, status in RUN_STATUS.items()}
 
 _EXPIRIES: Final[Mapping[DueKind, type[AttemptDeadlineExpired | SignalExpired | TimerFired]]] = {
     "attempt": AttemptDeadlineExpired,
@@ -254,7 +253,7 @@ def _may_judge(agenda: Agenda) -> bool:
 
 
 def _judged(state: State, rules: Rules) -> State:
-    if state.version >= CLOSES_FROM:
+    if state.version >= GOES_ON_FROM:
         state = with_next_round(state, rules)
     if state.agenda.closing:
         return state

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure.kernel.commands import RejectionCode
-from perdure.kernel.consequences import BUDGETS_FROM, without_outdated
+from perdure.kernel.consequences import without_outdated
 from perdure.kernel.events import (
     BudgetExhausted,
     CancellationRequested,
@@ -28,7 +28,7 @@ from perdure.kernel.events import (
     VirtualTimeAdvanced,
 )
 from perdure.kernel.identity import AttemptId, NodeId, is_canonical_uuid
-from perdure.kernel.rules import Rules, policy_of
+from perdure.kernel.rules import BUDGETS_FROM, Rules, policy_of
 from perdure.kernel.state import SignalWait, State
 
 Refusal = tuple[RejectionCode, str]

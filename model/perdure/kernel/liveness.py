@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from perdure.kernel.errors import corrupt
 from perdure.kernel.queues import added
 from perdure.kernel.rules import Rules, is_released, share
-from perdure.kernel.state import LIVE, TERMINAL, ComponentState, NodeState, State, Status, Tally
+from perdure.kernel.state import LIVE, ComponentState, NodeState, State, Status, Tally
 
 
 def changed(state: State, position: int, node: NodeState, rules: Rules) -> State:
@@ -68,8 +68,7 @@ def _component_told(state: State, position: int, before: Status, after: Status) 
     number = state.plan.component[position]
     part = state.components[number]
     live = part.live + (after in LIVE) - (before in LIVE)
-    unfinished = part.unfinished + (before in TERMINAL) - (after in TERMINAL)
-    state = replace(state, components=state.components.set(number, replace(part, live=live, unfinished=unfinished)))
+    state = replace(state, components=state.components.set(number, replace(part, live=live)))
     if after == "changes_requested":
         state = to_be_closed(state, position)
     return cooled(state, number) if not live and part.live else state
@@ -77,8 +76,7 @@ def _component_told(state: State, position: int, before: Status, after: Status) 
 
 def cooled(state: State, number: int) -> State:
     """Return the state in which a component is looked at, if nothing live is in it or leads to it."""
-    part = state.components[number]
-    return state if part.live or part.predecessors else replace(state, cold=added(state.cold, number))
+    return replace(state, cold=added(state.cold, number)) if state.components[number].is_cold else state
 
 
 def to_be_closed(state: State, position: int) -> State:
@@ -167,7 +165,6 @@ def _tally(state: State, position: int) -> Tally | None:
 def _component(state: State, number: int) -> ComponentState:
     statuses = [state.nodes[member].status for member in state.plan.members[number]]
     return ComponentState(
-        unfinished=sum(status not in TERMINAL for status in statuses),
         live=sum(status in LIVE for status in statuses),
         predecessors=state.plan.predecessors[number],
     )

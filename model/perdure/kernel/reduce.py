@@ -1,21 +1,21 @@
 """Reduce: the state after an event.
 
 An event is either the one that the state owes, or, if it owes none, one that a command may open a batch with. Anything
-else is corruption. What each type of event changes stands in `applied`, a function each.
+else is corruption. What each type of event changes stands in `_changed_by`, and in a function each below it.
 
 Source: ADR-0032, "Commands, events, state, and effects"; `docs/spec/kernel.md`.
 """
 
 from __future__ import annotations
 
-from typing import Final, NoReturn, assert_never
+from typing import NoReturn, assert_never
 
 from immutables import Map
 from msgspec.structs import replace
 
 from perdure.kernel.consequences import (
-    BUDGETS_FROM,
     NOTHING,
+    RUN_STATUS,
     owed,
     scheduled,
     settling,
@@ -62,7 +62,7 @@ from perdure.kernel.liveness import changed, judged
 from perdure.kernel.mapping import child_outcome, input_of, unsuccessful
 from perdure.kernel.outcomes import Outcome, Succeeded
 from perdure.kernel.queues import added, rest
-from perdure.kernel.rules import RULES, DueKind, Rules, policy_of
+from perdure.kernel.rules import BUDGETS_FROM, GOES_ON_FROM, RULES, DueKind, Rules, fate, policy_of
 from perdure.kernel.state import (
     Agenda,
     AttemptState,
@@ -76,8 +76,6 @@ from perdure.kernel.state import (
     TimerWait,
 )
 from perdure.kernel.upcast import is_of_version, upcast
-
-_TRIES_AGAIN_FROM: Final = BUDGETS_FROM
 
 
 def reduce(state: State | None, event: AnyEvent, rules: Rules = RULES, *, version: int = RUNTIME_VERSION) -> State:
@@ -147,12 +145,12 @@ def _opened_otherwise(state: State, event: EventV5, version: int, rules: Rules) 
     unsettled = settling(state, version, rules) if version >= BUDGETS_FROM else state
     expected = owed(unsettled, rules)
     if expected is None or not fits(unsettled, expected, event, rules):
-        corrupt("nothing_owed", f"nothing owes {_named(event)} here")
+        corrupt("nothing_owed", f"nothing is owed here, and no command begins with {_named(event)}")
     return applied(unsettled, event, version, rules)
 
 
 def _refuse(expected: AnyEvent, event: AnyEvent) -> NoReturn:
-    found = _named(event) if _named(event) != _named(expected) else "one that says something else"
+    found = _named(event) if _named(event) != _named(expected) else "one with other content"
     corrupt("something_else_owed", f"{_named(expected)} is owed here, and this is {found}")
 
 
@@ -235,14 +233,8 @@ def _changed_by(state: State, event: EventV5, rules: Rules) -> State:  # noqa: C
             return replace(state, agenda=Agenda(cancelling=0))
         case BudgetExhausted():
             return replace(state, agenda=Agenda(failing=True))
-        case RunCompleted():
-            return replace(state, status="completed", agenda=NOTHING)
-        case RunFailed():
-            return replace(state, status="failed", agenda=NOTHING)
-        case RunBlocked():
-            return replace(state, status="blocked", agenda=NOTHING)
-        case RunCancelled():
-            return replace(state, status="cancelled", agenda=NOTHING)
+        case RunCompleted() | RunFailed() | RunBlocked() | RunCancelled():
+            return replace(state, status=RUN_STATUS[type(event)], agenda=NOTHING)
         case RecoveryAcquired(owner=owner, epoch=epoch):
             return replace(state, recovery=Recovery(owner, epoch, is_held=True))
         case RecoveryReleased(owner=owner, epoch=epoch):
@@ -291,6 +283,7 @@ def _node_ready(state: State, event: NodeReady, rules: Rules) -> State:
 def _started(state: State, event: NodeStarted | ChildStarted, rules: Rules) -> State:
     position = state.plan.positions[event.node]
     child_run_id = event.child_run_id if isinstance(event, ChildStarted) else None
+    given = input_of(state, position)
     node = replace(
         state.nodes[position],
         status="running",
@@ -298,6 +291,7 @@ def _started(state: State, event: NodeStarted | ChildStarted, rules: Rules) -> S
         attempt_id=event.attempt_id,
         child_run_id=child_run_id,
         deadline_ms=event.deadline_ms,
+        input=None if isinstance(given, str) else given,
     )
     state = changed(state, position, node, rules)
     state = replace(state, attempts=state.attempts.set(event.attempt_id, AttemptState(position)))
@@ -305,11 +299,10 @@ def _started(state: State, event: NodeStarted | ChildStarted, rules: Rules) -> S
         state = replace(state, child_runs=state.child_runs.set(child_run_id, position))
     if event.deadline_ms is not None:
         state = scheduled(state, "attempt", event.deadline_ms, position, rules)
-    given = input_of(state, position)
     if isinstance(given, str):
         outcome = unsuccessful("permanent_failure", f"the input {given} is missing")
         return replace(state, agenda=replace(state.agenda, outcome=(position, outcome)))
-    return changed(state, position, replace(node, input=given), rules)
+    return state
 
 
 def _outcome_committed(state: State, event: NodeOutcomeCommitted, rules: Rules) -> State:
@@ -349,18 +342,20 @@ def _closing_done(state: State) -> State:
 
 def _attempt_ended(state: State, position: int, outcome: Outcome, rules: Rules) -> State:
     node = replace(_without_attempt(state.nodes[position]), outcome=state.sequence)
-    policy = policy_of(state.node(position))
-    is_retryable = rules.may_retry(policy, outcome.kind)
-    if state.version < _TRIES_AGAIN_FROM and outcome.kind == "retryable_failure":
-        state = changed(state, position, replace(node, status="retry_pending"), rules)
-        return replace(state, unsettled=added(state.unsettled, position))
-    if is_retryable and state.version >= _TRIES_AGAIN_FROM and rules.has_attempts(policy, node.attempts):
-        state = changed(state, position, replace(node, status="retry_pending"), rules)
-        return replace(state, agenda=replace(state.agenda, retry=position))
-    state = changed(state, position, replace(node, status=rules.status_after[outcome.kind]), rules)
-    if state.version == 1 and outcome.kind != "succeeded":
-        return replace(state, agenda=Agenda(verdict="blocked" if outcome.kind == "blocked" else "failed"))
-    return _ended(state, position, outcome, rules, is_terminated=is_retryable and state.version >= _TRIES_AGAIN_FROM)
+    found = fate(policy_of(state.node(position)), outcome.kind, node.attempts, state.version, rules)
+    status = "retry_pending" if found in {"retried", "left"} else rules.status_after[outcome.kind]
+    state = changed(state, position, replace(node, status=status), rules)
+    match found:
+        case "retried":
+            return replace(state, agenda=replace(state.agenda, retry=position))
+        case "left":
+            return replace(state, unsettled=added(state.unsettled, position))
+        case "ended" if state.version < GOES_ON_FROM and status != "succeeded":
+            return replace(state, agenda=Agenda(verdict="blocked" if status == "blocked" else "failed"))
+        case "ended" | "exhausted":
+            return _ended(state, position, outcome, rules, is_terminated=found == "exhausted")
+        case _:
+            assert_never(found)
 
 
 def _ended(state: State, position: int, outcome: Outcome, rules: Rules, *, is_terminated: bool) -> State:

@@ -110,7 +110,17 @@ DUE_ORDER: Final[tuple[DueKind, ...]] = ("elapsed", "attempt", "signal_wait", "t
 """What comes first of what is due at one time."""
 
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
-_LARGEST_EXPONENT: Final = 53  # Two to this power is more than any delay.
+_LARGEST_EXPONENT: Final = 53
+
+GOES_ON_FROM: Final = 2
+"""The version from which a run goes on when a node has failed (DEP-009, VER-008)."""
+RETRIES_FROM: Final = 4
+"""The version from which attempts are retried, and nodes terminated: before, there are no events for it (VER-010)."""
+BUDGETS_FROM: Final = 4
+"""The version from which budgets and deadlines hold (VER-012)."""
+
+Fate = Literal["retried", "exhausted", "left", "ended"]
+"""What an outcome comes to: another attempt; the end, for want of attempts; Settle's business; or just the end."""
 
 
 def satisfied(policy: DependencyPolicy, prerequisites: int, tally: Tally) -> bool:
@@ -167,10 +177,8 @@ def delay_ms(backoff: Backoff, next_attempt: int) -> int:
         case Fixed(delay_ms=delay):
             return delay
         case Exponential(initial_ms=initial, multiplier=multiplier, maximum_ms=maximum):
-            exponent = next_attempt - 2
-            if initial and multiplier > 1 and exponent > _LARGEST_EXPONENT:
-                return maximum
-            grown: int = initial * multiplier ** min(exponent, _LARGEST_EXPONENT)
+            # Two to this power is more than any maximum: the exponent need not grow further.
+            grown: int = initial * multiplier ** min(next_attempt - 2, _LARGEST_EXPONENT)
             return min(grown, maximum)
         case _:
             assert_never(backoff)
@@ -283,3 +291,12 @@ class Rules:
 
 
 RULES: Final = Rules()
+
+
+def fate(policy: RetryPolicy, kind: OutcomeKind, attempts: int, version: int, rules: Rules) -> Fate:
+    """Return what the outcome of an attempt comes to, after so many of its activation (RTY-001, RTY-004, VER-010)."""
+    if version < RETRIES_FROM:
+        return "left" if kind == "retryable_failure" else "ended"
+    if not rules.may_retry(policy, kind):
+        return "ended"
+    return "retried" if rules.has_attempts(policy, attempts) else "exhausted"

@@ -150,8 +150,6 @@ class NodeState(Value, frozen=True, gc=False):
 class ComponentState(Value, frozen=True, gc=False):
     """How a component stands."""
 
-    unfinished: int
-    """How many of its nodes are not terminal."""
     live: int
     """How many of its nodes are live."""
     predecessors: int
@@ -160,6 +158,11 @@ class ComponentState(Value, frozen=True, gc=False):
     """Whether nothing will come from it any more."""
     closable: Map[int, None] = Map()
     """Its nodes that are to be closed once nothing live can reach them; and some that need not any more."""
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether nothing live is in it or leads to it."""
+        return not self.live and not self.predecessors
 
 
 class AttemptState(Value, frozen=True, gc=False):
@@ -181,7 +184,7 @@ class Recovery(Value, frozen=True, gc=False):
 
 
 class Agenda(Value, frozen=True, gc=False):
-    """What the batch that is being written still owes, in the order of its fields; empty between batches."""
+    """What the batch that is being written still owes; empty between batches. `consequences` says in which order."""
 
     failing: bool = False
     """A budget is exhausted: the run fails."""

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from perdure.kernel.commands import AnyCommand, Rejection
-from perdure.kernel.consequences import BUDGETS_FROM, scheduled
+from perdure.kernel.consequences import scheduled
 from perdure.kernel.decide import Events
 from perdure.kernel.errors import corrupt
 from perdure.kernel.events import (
@@ -29,7 +29,7 @@ from perdure.kernel.events import (
     TransitionActivated,
 )
 from perdure.kernel.legality import exhausted_at_start
-from perdure.kernel.rules import RULES, Charged, Rules, charge, exceeds
+from perdure.kernel.rules import BUDGETS_FROM, RULES, Charged, Rules, charge, exceeds
 from perdure.kernel.state import LIVE, State
 from perdure.kernel.values import JsonObject
 from perdure_conformance.reducer.mutants.turns import Overlooks, Turn, Wayward, with_agenda
