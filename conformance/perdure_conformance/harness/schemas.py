@@ -26,8 +26,18 @@ _ITEMS_ALLOWED = 2_000
 _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to standard error."
 
 
+class Repeated(dict[str, JsonValue]):
+    """Params that are sent again and again, and do not change: they are held against their schema once."""
+
+    is_held = False
+
+
 def check_params(method: str, params: JsonObject) -> None:
     """Hold what the harness sends against its own schema; a difference is a fault of the suite."""
+    if isinstance(params, Repeated):
+        if params.is_held:
+            return
+        params.is_held = True
     request: JsonObject = {"jsonrpc": "2.0", "id": "h-1", "method": method, "params": params}
     problem = _first_problem("request", request) or _first_problem(_form(method, "params", params), params)
     assert problem is None, f"the suite would send a bad {method}: {problem}"

@@ -42,10 +42,14 @@ start. `run.played(event)` is the history with an event and all that follows fro
 `Run(…, version=2)` writes an older history, and `run.goes_on(5)` continues it.
 
 The written answers are held against the model by a test; a kernel is judged by the model's answers, worked out once a
-process. A difference breaks the requirement of its scenario, unless it is only in how it is told: a wrong `whole` or
-`sequence` of a kernel that acts rightly (it is asked again to find out), a wrong kind, an unknown code, a version.
+process. A difference breaks the requirement of its scenario if it is **to the point**: at or after the first event in
+which its questions differ. A kernel that refuses what they have in common breaks something else; so put the edit where
+the requirement is, and let the questions differ in nothing before. What is only told wrongly breaks another requirement
+too: a wrong `whole` or `sequence` of a kernel that acts rightly (it is asked again to find out), a wrong kind, an
+unknown code, a version, events of a command that the kernel itself would not accept.
 
 A **mutant** is a class, in `mutants/SUBJECT.py`: `ReferenceKernel` with `rules = replace(RULES, …)`, or with another
 `read`, `after`, `step`, `owed`, `choose`, `document`, `told` or `answered`; `faults.py` has those that forgive.
-What is drawn is not asked once something is known to be broken: it would be found again, by other names.
+What is beside the point is asked again without a requirement if nothing was found; what is drawn, only then. Both are
+blamed as near as `blame` can tell, since what is known to be broken would be found again, by other names.
 """

@@ -15,7 +15,15 @@ from perdure_conformance.harness.targets import Target
 from perdure_conformance.judging import replayed
 from perdure_conformance.reducer.claims import PAGES
 from perdure_conformance.reducer.contract import Decided
-from perdure_conformance.reducer.questions import Answer, Query, Setting, can_be_asked, hold, truth_about
+from perdure_conformance.reducer.questions import (
+    Answer,
+    BesideThePoint,
+    Query,
+    Setting,
+    can_be_asked,
+    hold,
+    truth_about,
+)
 from perdure_conformance.reducer.room import KernelRoom
 from perdure_conformance.reducer.shorter import shorter
 from perdure_conformance.requirements import requirements_of
@@ -96,6 +104,8 @@ def replay(case: ReducerCase, target: Target) -> Replay:
             try:
                 setting = Setting(claims, room.reduce)
                 hold(question, truth_about(question), answer, setting, frozenset(case.off), Counter())
+            except BesideThePoint:
+                pass
             except Violation as violation:
                 stop = violation
         _close_if_asked(case, room)

@@ -88,7 +88,7 @@ def hashed(specification: Document) -> Document:
 # Events
 
 
-def created(specification: Document, **members: Value) -> Fact:
+def created(specification: Document, /, **members: Value) -> Fact:
     """Return the creation of the run; underscores at the end of a name are dropped."""
     pinned = specification if "content_hash" in specification else hashed(specification)
     return {
@@ -112,19 +112,13 @@ def ready(name: str, cause: str = "initial") -> Fact:
 
 def started(name: str, number: int, nth: int = 1, **members: Value) -> Fact:
     """Return that an attempt started, the nth of its activation."""
-    return fact("NodeStarted", node=name, attempt_id=attempt(number), attempt=nth, **members)
+    return {**fact("NodeStarted", node=name, attempt_id=attempt(number), attempt=nth), **members}
 
 
 def child_started(name: str, number: int, child_number: int, nth: int = 1, **members: Value) -> Fact:
     """Return that an attempt started as a child run."""
-    return fact(
-        "ChildStarted",
-        node=name,
-        attempt_id=attempt(number),
-        attempt=nth,
-        child_run_id=child(child_number),
-        **members,
-    )
+    common: Fact = {"node": name, "attempt_id": attempt(number), "attempt": nth, "child_run_id": child(child_number)}
+    return {**fact("ChildStarted", **common), **members}
 
 
 def outcome(kind: str, output: Value = None, reason: str = "") -> Document:
@@ -141,7 +135,7 @@ def ended(name: str, number: int | None, kind: str = "succeeded", output: Value 
 
 def closed(name: str, kind: str = "skipped") -> Fact:
     """Return that a node was closed."""
-    return ended(name, None, kind)
+    return ended(name, None, kind, reason="the node will never run")
 
 
 def fired(position: int, source: str, sequence: int) -> Fact:
@@ -216,7 +210,7 @@ def run_is(result: str) -> Fact:
 # Commands
 
 
-def create(specification: Document, **members: Value) -> Fact:
+def create(specification: Document, /, **members: Value) -> Fact:
     """Ask for a run."""
     return {"type": "CreateRun", "run_id": RUN, "specification": specification, **members}
 

@@ -14,10 +14,11 @@ from perdure_conformance.reducer.cases import ReducerCase, replay, shrink
 from perdure_conformance.reducer.claims import PAGES
 from perdure_conformance.reducer.contract import Capabilities, Description
 from perdure_conformance.reducer.drawn import draw_questions
-from perdure_conformance.reducer.questions import Query, Setting, Truth, can_be_asked, hold
+from perdure_conformance.reducer.questions import BesideThePoint, Query, Setting, Truth, can_be_asked, hold
 from perdure_conformance.reducer.room import KernelRoom
 from perdure_conformance.reducer.rules import RULES
 from perdure_conformance.reducer.scenarios import all_scenarios
+from perdure_conformance.reducer.scenarios.scenario import Side
 from perdure_conformance.suite import Inconclusive, Judgement, Options, Progress, Replay, Violation, say_nothing
 from perdure_conformance.verdict import Depth
 
@@ -77,10 +78,17 @@ class _ReducerCourt(Court[ReducerCase, Capabilities]):
         """Ask all sides of each scenario."""
         only = self.options.only
         chosen = [scenario for scenario in all_scenarios() if not only or scenario.requirement in only]
+        if self.options.depth == "quick":
+            chosen = [scenario for scenario in chosen if not scenario.is_heavy]
+        beside: list[tuple[str, Side]] = []
         for scenario in self.each("scenarios", chosen):
             for side in scenario.sides:
-                if can_be_asked(side.question, self.claims):
-                    self._ask(side.question, side.truth, scenario.name)
+                is_asked = can_be_asked(side.question, self.claims)
+                if is_asked and not self._ask(side.question, side.truth, scenario.name):
+                    beside.append((scenario.name, side))
+        if not self.options.off and not self.judgement.findings:
+            for name, side in beside:
+                self._ask(msgspec.structs.replace(side.question, about="", shared=0), side.truth, name)
 
     def ask_drawn(self) -> None:
         """Ask about drawn runs, unless something is known to be broken: it would be found again, by other names."""
@@ -129,16 +137,21 @@ class _ReducerCourt(Court[ReducerCase, Capabilities]):
         del case
         return self._room.transcript.text()
 
-    def _ask(self, question: Query, truth: Truth, found_by: str) -> None:
-        """Ask one question. What is known to be broken is not asked about again."""
+    def _ask(self, question: Query, truth: Truth, found_by: str) -> bool:
+        """Ask one question, and tell whether the answer was to the point.
+
+        What is known to be broken is not asked about again.
+        """
         off = self.options.switched_off | frozenset(self.judgement.findings)
         if question.about in off:
-            return
+            return True
         self._history.append(question)
         self._asked += 1
         try:
             answer = self._room.ask(question)
             hold(question, truth, answer, Setting(self.claims, self._room.reduce), off, self.judgement.reached)
+        except BesideThePoint:
+            return False
         except Violation as violation:
             self.keep(violation, self._case(violation, (question,), off), found_by)
         except Inconclusive as error:
@@ -154,6 +167,7 @@ class _ReducerCourt(Court[ReducerCase, Capabilities]):
             if question.about:
                 self._unanswered[question.about] = None
             self._history.clear()  # What comes next is asked of another process, or of another object.
+        return True
 
     def _case(self, stop: Violation | AdapterFault, questions: tuple[Query, ...], off: frozenset[str]) -> ReducerCase:
         return ReducerCase(questions=questions, in_own_process=False, **self.circumstances(stop, off))

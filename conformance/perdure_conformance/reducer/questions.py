@@ -1,8 +1,11 @@
 """One question, a history alone or with a command, and what an answer to it must be.
 
 What is right is the model's business. Here stands who is to blame for what is wrong: each difference between the model
-and an answer breaks one requirement. A written question is about one, which is to blame for whatever is wrong with what
-is accepted or decided; how it is told is about a few others, and `Asks` finds out which of the two it is.
+and an answer breaks one requirement. A written question is about one, which is to blame for what is wrong from the
+event on in which the question differs from its twins. What is wrong before is beside the point, and so is a run fact
+that is refused after it: that is no verdict on the requirement, and is asked again without one if nothing else was
+found. How an answer is told is about a few other requirements; where that is the question, the kernel is asked a
+little more.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from perdure.kernel.commands import REJECTION_CODES, REPEATS, Rejection
 from perdure.kernel.consequences import owed
 from perdure.kernel.decide import Events, decide
 from perdure.kernel.errors import Corruption, HistoryError
-from perdure.kernel.events import RUNTIME_VERSION, AnyEvent, RetryScheduled
+from perdure.kernel.events import RUN_FACTS, RUNTIME_VERSION, AnyEvent, RetryScheduled
 from perdure.kernel.records import document_of
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES
@@ -30,11 +33,12 @@ from perdure_conformance.reducer.claims import claims_it
 from perdure_conformance.reducer.contract import Capabilities, Decided, Entry, Reduced
 from perdure_conformance.reducer.histories import acquired
 from perdure_conformance.reducer.playing import short
-from perdure_conformance.reducer.reference import command_of, read_entry
+from perdure_conformance.reducer.reference import begun, command_of, read_entry
 from perdure_conformance.reducer.views import told, view_of
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Violation
 
+EVENTS_OF_A_COMMAND: Final = "RUN-006"
 WHOLENESS: Final = "RUN-008"
 PLACE_OF_A_REFUSAL: Final = "RUN-030"
 KIND_OF_A_REFUSAL: Final = "RUN-031"
@@ -62,6 +66,8 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """The members of the state that it is about, as JSON Pointers; none if absent, all if it is empty."""
     codes: tuple[str, ...] = ()
     """Codes that a rejection may have beside the model's."""
+    shared: int = 0
+    """How many events it has in common with its twins."""
 
 
 Answer = Reduced | Decided
@@ -95,7 +101,9 @@ def truth_about(question: Query) -> Truth:
     state: State | None = None
     for sequence, entry in enumerate(question.history, 1):
         try:
-            state = reduce(state, read_entry(entry), version=entry.version)
+            event = read_entry(entry)
+            begins = state is None
+            state = begun(event, entry.version, RULES) if begins else reduce(state, event, version=entry.version)
         except HistoryError as error:
             due = owed(state, RULES) if state is not None else None
             return Truth(state=None, error=error, sequence=sequence, owed=due, decided=None)
@@ -126,12 +134,16 @@ class Setting:
     ask: Ask
 
 
+class BesideThePoint(Exception):
+    """An answer is wrong, and not in what the question is there for."""
+
+
 def hold(
     question: Query, truth: Truth, answer: Answer, setting: Setting, off: frozenset[str], reached: Counter[str]
 ) -> None:
     """Judge an answer, and count what is reached. Raises `Violation` for the first requirement that is broken.
 
-    What is switched off says nothing, and ends the judgement of the answer.
+    What is switched off says nothing, and ends the judgement of the answer. Raises `BesideThePoint` likewise.
     """
     for point in points(question, truth, answer, setting):
         reached[point.requirement] += 1
@@ -144,7 +156,7 @@ def hold(
 def points(question: Query, truth: Truth, answer: Answer, setting: Setting) -> Iterator[Point]:
     """Yield what an answer is judged by, in order; what comes after a broken one means nothing."""
     if isinstance(answer, Decided):
-        return _of_decided(question, truth, answer, setting.claims)
+        return _of_decided(question, truth, answer, setting)
     if truth.error is not None:
         return _of_refused(question, truth, truth.error, answer, setting.ask)
     return _of_accepted(question, truth, answer, setting)
@@ -160,6 +172,12 @@ def _of_accepted(question: Query, truth: Truth, answer: Reduced, setting: Settin
     if not answer.accepted:
         at = answer.sequence if answer.sequence is not None else 0
         entry = question.history[at - 1] if 0 < at <= len(question.history) else None
+        _keep_to_the_point(question, setting.ask)
+        if question.shared and entry is not None and at > question.shared + 1 and _is_run_fact(entry):
+            raise BesideThePoint
+        if truth.owed is not None and setting.ask(_completed(question, truth)).accepted:
+            yield Point(WHOLENESS, kept=False, expected=expected, actual=actual)
+            return
         yield Point(question.about or blame.of_a_right_event(entry), kept=False, expected=expected, actual=actual)
         return
     whole = truth.owed is None
@@ -169,9 +187,31 @@ def _of_accepted(question: Query, truth: Truth, answer: Reduced, setting: Settin
         yield Point(WHOLENESS, kept=False, expected=expected, actual=actual)
     else:
         due = blame.of_what_is_owed(truth.owed) if truth.owed is not None else blame.NOTHING_OWED
+        if question.about and question.shared == len(question.history) and question.about != WHOLENESS:
+            raise BesideThePoint
         yield Point(question.about or due, kept=False, expected=expected, actual=actual)
     if setting.claims.state and whole and question.told is not None:
         yield from _of_state(question, view_of(truth.state), told(answer.state, answer.output))
+
+
+def _keep_to_the_point(question: Query, ask: Ask) -> None:
+    """Make sure that a kernel accepts what a question has in common with its twins. Raises `BesideThePoint`."""
+    if question.about and question.shared and not ask(question.history[: question.shared]).accepted:
+        raise BesideThePoint
+
+
+def _completed(question: Query, truth: Truth) -> tuple[Entry, ...]:
+    """Return a history that is not whole with all that is owed."""
+    state, events = truth.state, list(question.history)
+    assert state is not None
+    while (due := owed(state, RULES)) is not None:
+        events.append(Entry(state.version, document_of(due)))
+        state = reduce(state, due, version=state.version)
+    return tuple(events)
+
+
+def _is_run_fact(entry: Entry) -> bool:
+    return entry.event.get("type") in {kind.__name__ for kind in RUN_FACTS}
 
 
 def _acts_as_if_whole(question: Query, ask: Ask, truth: Truth) -> bool:
@@ -197,7 +237,10 @@ def _of_state(question: Query, expected: JsonObject, actual: Members | None) -> 
 def at(value: JsonValue, pointer: str) -> JsonValue:
     """Return what is at a place; null if nothing is there."""
     for step in pointer.split("/")[1:]:
-        value = value.get(step) if isinstance(value, Mapping) else None
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            value = value[int(step)] if step.isdecimal() and int(step) < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
     return value
 
 
@@ -226,6 +269,8 @@ def _of_refused(question: Query, truth: Truth, error: HistoryError, answer: Redu
     else:
         refuses = not ask(question.history[: truth.sequence]).accepted
         is_late = refuses and (truth.sequence == 1 or ask(question.history[: truth.sequence - 1]).accepted)
+        if not is_late:
+            _keep_to_the_point(question, ask)
         yield Point(PLACE_OF_A_REFUSAL if is_late else wrong, kept=False, expected=expected, actual=actual)
     if error.code not in _OF_MEMBERS:
         yield Point(KIND_OF_A_REFUSAL, answer.kind == kind, expected, actual)
@@ -234,14 +279,16 @@ def _of_refused(question: Query, truth: Truth, error: HistoryError, answer: Redu
 # A command
 
 
-def _of_decided(question: Query, truth: Truth, answer: Decided, claims: Capabilities) -> Iterator[Point]:
+def _of_decided(question: Query, truth: Truth, answer: Decided, setting: Setting) -> Iterator[Point]:
     assert question.command is not None
-    expected, actual = words_of(truth), _words(answer)
+    claims, expected, actual = setting.claims, words_of(truth), _words(answer)
+    if answer.allowed == isinstance(truth.decided, Rejection):
+        _keep_to_what_is_accepted(question, setting.ask)
     if isinstance(truth.decided, Rejection):
         by_code = blame.of_a_code(truth.decided.code)
         yield Point(question.about or by_code, not answer.allowed, expected, actual)
         if claims.codes:
-            yield from _of_code(question, truth.decided, answer, expected, actual)
+            yield from _of_code(question, truth.decided, answer, setting)
         return
     assert truth.decided is not None
     if not answer.allowed:
@@ -252,8 +299,11 @@ def _of_decided(question: Query, truth: Truth, answer: Decided, claims: Capabili
     yield Point(VERSION_WRITTEN, answer.version == RUNTIME_VERSION, expected, actual)
     difference = _difference(truth, answer.events or (), is_settling=question.command["type"] == "Settle")
     if difference is not None:
-        due = blame.of_a_difference(truth.decided, difference.number)
-        yield Point(question.about or due, kept=False, expected=difference.expected, actual=difference.actual)
+        _keep_to_what_is_accepted(question, setting.ask)
+        due = question.about or blame.of_a_difference(truth.decided, difference.number)
+        if not _takes_its_own(question, answer, setting.ask) and requirements()[due].claim == "core":
+            due = EVENTS_OF_A_COMMAND
+        yield Point(due, kept=False, expected=difference.expected, actual=difference.actual)
     yield Point(question.about or blame.of_a_command(question.command), kept=True, expected=expected, actual=actual)
     if claims.jitter:
         delays = [event for event in truth.decided if isinstance(event, RetryScheduled)]
@@ -263,17 +313,33 @@ def _of_decided(question: Query, truth: Truth, answer: Decided, claims: Capabili
             yield Point(JITTER, told == wanted, {"deadlines": wanted}, {"deadlines": told})
 
 
-def _of_code(
-    question: Query, truth: Rejection, answer: Decided, expected: JsonValue, actual: JsonValue
-) -> Iterator[Point]:
+def _of_code(question: Query, truth: Rejection, answer: Decided, setting: Setting) -> Iterator[Point]:
     code = answer.code or ""
+    expected, actual = _words(Decided(allowed=False, code=truth.code, disposition=truth.disposition)), _words(answer)
     right = {truth.code, *question.codes}
     if not question.about and truth.code not in _FIRST:
         right |= set(REJECTION_CODES) - set(_FIRST)  # Any that applies is right; which do, only the written ones know.
-    is_known = code in REJECTION_CODES
-    yield Point((question.about or CODES) if is_known else CODES, code in right, expected, actual)
+    if code not in right:
+        _keep_to_what_is_accepted(question, setting.ask)
+    about = question.about if code in REJECTION_CODES else ""
+    yield Point(about or CODES, code in right, expected, actual)
     if truth.disposition is not None:
         yield Point(DISPOSITIONS, answer.disposition == truth.disposition, expected, actual)
+
+
+def _keep_to_what_is_accepted(question: Query, ask: Ask) -> None:
+    """Make sure that a kernel accepts the history before a command. Raises `BesideThePoint`."""
+    if question.about and question.history and not ask(question.history).accepted:
+        raise BesideThePoint
+
+
+def _takes_its_own(question: Query, answer: Decided, ask: Ask) -> bool:
+    """Tell whether a kernel accepts the events that it gives itself, and nothing is owed after them."""
+    batch = tuple(Entry(RUNTIME_VERSION, event) for event in answer.events or ())
+    if not batch:
+        return False
+    found = ask((*question.history, *batch))
+    return found.accepted and found.whole is True
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from perdure.kernel.consequences import owed
 from perdure.kernel.decide import Events, decide
 from perdure.kernel.errors import Corruption, HistoryError, Incompatible, corrupt
 from perdure.kernel.events import EVENTS, AnyEvent, CancellationRequested, RunCreated
-from perdure.kernel.limits import excess
+from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES, MAX_RECORD_BYTES, excess
 from perdure.kernel.mapping import run_output
 from perdure.kernel.problems import Problems
-from perdure.kernel.records import MAX_LARGE_RECORD_BYTES, MAX_RECORD_BYTES, document_of, event_of
+from perdure.kernel.records import document_of, event_of
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.snapshots import document_of_state
@@ -65,8 +65,11 @@ class ReferenceKernel:
     def decide(self, history: Sequence[Entry], command: JsonObject) -> Decided:
         """Fold the history, and decide the command."""
         state: State | None = None
-        for entry in history:
-            state = self.after(state, entry)
+        try:
+            for entry in history:
+                state = self.after(state, entry)
+        except HistoryError as error:
+            return self.answered(Decided(allowed=False, code=error.code, sentence=str(error)[:4096]), command)
         found = self.choose(state, command_of(command))
         if isinstance(found, Rejection):
             answer = Decided(
@@ -91,7 +94,7 @@ class ReferenceKernel:
 
     def step(self, state: State | None, event: AnyEvent, version: int) -> State:
         """Return the state after an event. Raises `HistoryError`."""
-        return reduce(state, event, self.rules, version=version)
+        return begun(event, version, self.rules) if state is None else reduce(state, event, self.rules, version=version)
 
     def owed(self, state: State) -> AnyEvent | None:
         """Return what is owed."""
@@ -132,6 +135,23 @@ def command_of(command: JsonObject) -> AnyCommand:
     assert not problems.errors, problems.kept[0].sentence
     assert isinstance(found, COMMANDS)
     return found  # type: ignore[return-value]
+
+
+_BEGUN: dict[tuple[int, int, int], tuple[AnyEvent, Rules, State]] = {}
+_BEGUN_AT_MOST: Final = 4096
+
+
+def begun(event: AnyEvent, version: int, rules: Rules) -> State:
+    """Return the first state of a run. It is kept: documents are asked about again and again, and take the most time.
+
+    Raises `HistoryError`.
+    """
+    key = (id(event), version, id(rules))
+    if key not in _BEGUN:
+        if len(_BEGUN) >= _BEGUN_AT_MOST:
+            _BEGUN.clear()
+        _BEGUN[key] = (event, rules, reduce(None, event, rules, version=version))  # Both are kept, so that ids are.
+    return _BEGUN[key][2]
 
 
 def read_entry(entry: Entry) -> AnyEvent:

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from perdure.kernel.values import JsonObject, JsonValue
+from perdure_conformance.harness.schemas import Repeated
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.reducer.contract import FLOOR, Decided, Description, Entry, Limits, Reduced
 from perdure_conformance.reducer.questions import Answer, Query
@@ -36,13 +37,31 @@ class KernelRoom(Room[Description]):
     def ask(self, question: Query) -> Answer:
         """Return the answer. Raises `Inconclusive` at a first silence, `AdapterFault` at a second and for any fault."""
         if question.command is None:
-            return self.reduce(question.history)
-        params: JsonObject = {"history": _written(question.history), "command": question.command}
-        return msgspec.convert(self.call("decide", params), Decided)
+            return self._reduce(_params(question))
+        return msgspec.convert(self.call("decide", _params(question)), Decided)
 
     def reduce(self, history: Sequence[Entry]) -> Reduced:
         """Return what is said of a history. Raises as `ask` does."""
-        return msgspec.convert(self.call("reduce", {"history": _written(history)}), Reduced)
+        return self._reduce({"history": _written(history)})
+
+    def _reduce(self, params: JsonObject) -> Reduced:
+        return msgspec.convert(self.call("reduce", params), Reduced)
+
+
+_KEPT: dict[int, tuple[Query, Repeated]] = {}
+_KEPT_AT_MOST: Final = 2**14
+
+
+def _params(question: Query) -> JsonObject:
+    """Return what is sent. What somebody wrote is asked of many kernels in one process, so that it is kept."""
+    if question.about and id(question) in _KEPT:
+        return _KEPT[id(question)][1]
+    params = Repeated(history=_written(question.history))
+    if question.command is not None:
+        params["command"] = question.command
+    if question.about and len(_KEPT) < _KEPT_AT_MOST:
+        _KEPT[id(question)] = (question, params)
+    return params
 
 
 def _written(history: Sequence[Entry]) -> list[JsonValue]:

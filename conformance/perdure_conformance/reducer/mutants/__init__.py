@@ -6,11 +6,14 @@ Each is named after its fault and kept so small that the fault is all one sees. 
 from __future__ import annotations
 
 from perdure_conformance.reducer.mutants import (
+    attempts,
     budgets,
     cancellation,
     children,
     dependencies,
     edges,
+    endings,
+    events,
     retries,
     runs,
     signals,
@@ -21,11 +24,14 @@ from perdure_conformance.reducer.registry import MUTANTS
 
 __all__ = [
     "MUTANTS",
+    "attempts",
     "budgets",
     "cancellation",
     "children",
     "dependencies",
     "edges",
+    "endings",
+    "events",
     "retries",
     "runs",
     "signals",

@@ -20,11 +20,14 @@ from functools import cache
 from typing import Final
 
 from perdure_conformance.reducer.scenarios import (
+    attempts,
     budgets,
     cancellation,
     children,
     dependencies,
     edges,
+    endings,
+    events,
     retries,
     runs,
     signals,
@@ -37,6 +40,9 @@ __all__ = ["Scenario", "all_scenarios"]
 
 _MODULES: Final = (
     runs,
+    events,
+    attempts,
+    endings,
     edges,
     dependencies,
     retries,

@@ -5,15 +5,15 @@ The answers are written by hand, and a test holds them against the model; what a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
 
-from perdure_conformance.reducer.contract import Kind
+from perdure_conformance.reducer.contract import Entry, Kind
 from perdure_conformance.reducer.histories import Fact, History, Value
-from perdure_conformance.reducer.questions import Query, Truth, truth_about
+from perdure_conformance.reducer.questions import WHOLENESS, Query, Truth, truth_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,26 @@ class Scenario:
     requirement: str
     name: str
     sides: tuple[Side, ...]
+    is_heavy: bool = False
+    """Whether it is asked at the depths `normal` and `deep` alone, since it takes long."""
 
 
-def scenario(requirement: str, name: str, *sides: Side) -> Scenario:
+def scenario(requirement: str, name: str, *sides: Side, heavy: bool = False) -> Scenario:
     """Return a scenario; its questions are asked in this order."""
-    about = (Side(msgspec.structs.replace(side.question, about=requirement), side.expected) for side in sides)
-    return Scenario(requirement, name, tuple(about))
+    shared = _shared([side.question.history for side in sides]) if requirement != WHOLENESS else 0
+    about = (
+        Side(msgspec.structs.replace(side.question, about=requirement, shared=shared), side.expected) for side in sides
+    )
+    return Scenario(requirement, name, tuple(about), heavy)
+
+
+def _shared(histories: Sequence[Sequence[Entry]]) -> int:
+    """Return how many events histories have in common at their beginning; none if there is but one history."""
+    first = histories[0]
+    if all(history == first for history in histories):
+        return 0
+    most = min(map(len, histories))
+    return next((n for n in range(most) if any(history[n] != first[n] for history in histories)), most)
 
 
 def accepted(past: History, state: Mapping[str, Value] | None = None, *, whole: bool = True) -> Side:
