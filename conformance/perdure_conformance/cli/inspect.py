@@ -30,7 +30,7 @@ def inspect(
 
     Each record is verified on the way. Inputs and outputs are not shown.
 
-    Exit codes: 0 it is shown, 1 the history cannot be, 2 wrong usage or the file cannot be read, 3 it is empty.
+    Exit codes: 0 it is shown, 1 the history is bad, 2 wrong usage or the file cannot be read, 3 it is empty.
     """
     try:
         with opened(history) as lines:

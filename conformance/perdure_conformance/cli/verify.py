@@ -1,4 +1,4 @@
-"""`perdure verify`: find out whether a stored history can be."""
+"""`perdure verify`: find out whether a stored history could have happened."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def verify(
     history: Annotated[str, typer.Argument(metavar="HISTORY", help="Records, one a line (*.jsonl); - is stdin.")],
     head: Annotated[
         str | None,
-        typer.Option(metavar="SEQUENCE:CHECKSUM", help="The last record that you know of; without it the end is open."),
+        typer.Option(
+            metavar="SEQUENCE:CHECKSUM",
+            help="The last record that you know of; without it a cut at the end is not noticed.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
@@ -34,7 +37,7 @@ def verify(
     A history is read line by line, so that it may be large. One that was cut where a batch ends cannot be told from a
     whole one: --head pins a record that must be there.
 
-    Exit codes: 0 it can be, 1 it cannot, 2 wrong usage or the file cannot be read, 3 it is empty: nothing was checked.
+    Exit codes: 0 it is sound, 1 it is not, 2 wrong usage or the file cannot be read, 3 it is empty: nothing was checked.
     """
     try:
         pinned = None if head is None else verification.head_of(head)

@@ -22,7 +22,7 @@ from perdure.kernel.state import ComponentState, NodeState, State
 
 
 def with_next_round(state: State, rules: Rules) -> State:
-    """Return the state with the nodes of the next round to close, if there are any, on its agenda."""
+    """Return the state with the nodes of the next round to close, if there are any, on its agenda (RUN-023)."""
     while True:
         number = _first_cold(state)
         hopeless = state.hopeless.first if state.hopeless is not None else None
@@ -37,7 +37,7 @@ def with_next_round(state: State, rules: Rules) -> State:
 
 
 def closure(state: State, position: int, rules: Rules, *, is_cold: bool) -> OutcomeKind | Literal["terminated"] | None:
-    """Return how a node is closed now; None if it is not to be."""
+    """Return how a node is closed now; None if it is not to be (EDG-016, EDG-017, RUN-022)."""
     node = state.nodes[position]
     if node.status == "changes_requested":
         return "terminated" if is_cold and state.version >= RETRIES_FROM else None
@@ -49,7 +49,7 @@ def closure(state: State, position: int, rules: Rules, *, is_cold: bool) -> Outc
 
 
 def _propagation(state: State, position: int, node: NodeState, rules: Rules, *, is_cold: bool) -> OutcomeKind | None:
-    """Return what a policy that can never be satisfied makes of a node."""
+    """Return what a policy that can never be satisfied makes of a node (DEP-010, DEP-011)."""
     assert node.tally is not None
     is_possible = (
         node.tally.unfinished or (node.tally.revivable and not is_cold) or is_satisfied(state, position, rules)

@@ -58,7 +58,7 @@ _EXPIRIES: Final[Mapping[DueKind, type[AttemptDeadlineExpired | SignalExpired | 
 
 
 def owed(state: State, rules: Rules) -> EventV5 | None:
-    """Return the event that must follow in this batch; None if the batch may end."""
+    """Return the event that must follow in this batch; None if the batch may end (RUN-007)."""
     if state.agenda == NOTHING:
         return None
     for step in _STEPS:
@@ -69,7 +69,7 @@ def owed(state: State, rules: Rules) -> EventV5 | None:
 
 
 def within_budget(state: State, event: EventV5, version: int, rules: Rules) -> EventV5:
-    """Return the event; or, if it would exceed a budget of the run, the event that says so."""
+    """Return the event; or, if it would exceed a budget of the run, the event that says so (BUD-003, BUD-005)."""
     budget = rules.charge(event)
     if budget is None or version < BUDGETS_FROM:
         return event
@@ -85,7 +85,7 @@ def within_budget(state: State, event: EventV5, version: int, rules: Rules) -> E
 
 
 def settling(state: State, version: int, rules: Rules) -> State:
-    """Return the state in which the rules of a version begin to settle what older ones left."""
+    """Return the state in which the rules of a version begin to settle what older ones left (VER-011)."""
     agenda = Agenda(settling=True, judging=True)
     return tidied(recounted(replace(state, version=version, agenda=agenda), rules), rules)
 

@@ -146,7 +146,7 @@ def _settled(state: State, rules: Rules) -> Events | Rejection:
 
 
 def _repeat(state: State, command: AnyCommand, rules: Rules) -> Rejection | None:
-    """Return the answer to a command that was given before."""
+    """Return the answer to a command that was given before (RUN-015, SIG-007)."""
     match command:
         case CompleteAttempt():
             return _committed(state, command, rules)

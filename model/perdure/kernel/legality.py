@@ -130,7 +130,7 @@ def _start(state: State, event: NodeStarted | ChildStarted) -> Refusal | None:
 
 
 def attempt_deadline(state: State, position: int, version: int, rules: Rules) -> int | None:
-    """Return when an attempt that starts now expires, if it does."""
+    """Return when an attempt that starts now expires, if it does (TIM-004)."""
     limit = policy_of(state.node(position)).attempt_deadline_ms
     return None if limit is None or version < BUDGETS_FROM else rules.later(state.now_ms, limit)
 
@@ -189,7 +189,7 @@ def _wait(state: State, event: SignalWaitOpened | TimerWaitOpened, rules: Rules)
 
 
 def open_wait(state: State, position: int, rules: Rules) -> SignalWait | None:
-    """Return the wait for a signal that is open at a node: neither it nor its attempt is due."""
+    """Return the wait for a signal that is open at a node: neither it nor its attempt is due (SIG-003, SIG-006)."""
     node = state.nodes[position]
     if not isinstance(node.wait, SignalWait):
         return None

@@ -38,7 +38,10 @@ def changed(state: State, position: int, node: NodeState, rules: Rules) -> State
 
 
 def judged(state: State, position: int, rules: Rules) -> State:
-    """Return the state after the dependents of a node that ended were judged: satisfaction is latched."""
+    """Return the state after the dependents of a node that ended were judged (DEP-004): what is satisfied stays so.
+
+    The outcomes of the prerequisites are pinned (DEP-005, DEP-008).
+    """
     for dependent in state.plan.dependents[position]:
         node = state.nodes[dependent]
         if node.status == "pending" and not is_released(node) and is_satisfied(state, dependent, rules):

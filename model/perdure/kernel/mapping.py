@@ -24,7 +24,7 @@ def unsuccessful(kind: OutcomeKind, reason: str) -> Unsuccessful:
 
 
 def input_of(state: State, position: int) -> JsonObject | Name:
-    """Return the input of a node's current activation; or the first field that is missing."""
+    """Return the input of a node's current activation; or the first field that is missing (RUN-017, RUN-018)."""
     node = state.node(position)
     found = dict(node.input)
     for name, reference in node.input_mapping.items():
@@ -60,7 +60,7 @@ def _outcome_seen(state: State, position: int, source: int) -> int | None:
 
 
 def child_outcome(node: Node, completed: ChildCompleted, rules: Rules) -> Outcome:
-    """Return the outcome that a child run gives its node."""
+    """Return the outcome that a child run gives its node (CHD-012, CHD-013, CHD-014)."""
     assert node.child is not None
     kind = rules.child_outcome(node.child.policy, completed.result)
     if kind != "succeeded":
@@ -76,7 +76,7 @@ def child_outcome(node: Node, completed: ChildCompleted, rules: Rules) -> Outcom
 
 
 def run_output(state: State) -> JsonObject:
-    """Return the declared outputs of a run, as far as the last outcomes of their nodes carry them."""
+    """Return the declared outputs of a run, as far as the last outcomes of their nodes carry them (RUN-027)."""
     found: dict[str, JsonValue] = {}
     for name, reference in state.plan.specification.outputs.items():
         sequence = state.nodes[state.plan.positions[reference.node]].outcome

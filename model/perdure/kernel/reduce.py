@@ -253,7 +253,7 @@ def _without_attempt(node: NodeState) -> NodeState:
 
 
 def _begins(node: NodeState, activation: Queued | None) -> NodeState:
-    """Return a node at the beginning of an activation."""
+    """Return a node at the beginning of an activation: its attempts begin at 1 again (RTY-003)."""
     return replace(_without_attempt(node), status="ready", activation=activation, attempts=0)
 
 
@@ -359,7 +359,7 @@ def _attempt_ended(state: State, position: int, outcome: Outcome, rules: Rules) 
 
 
 def _ended(state: State, position: int, outcome: Outcome, rules: Rules, *, is_terminated: bool) -> State:
-    """Return the state after an ending outcome: dependents are judged, then edges act."""
+    """Return the state after an ending outcome: dependents are judged, then edges act (DEP-004, EDG-008, EDG-009)."""
     state = judged(state, position, rules)
     edges = state.plan.edges
     firing = tuple(edge for edge in state.plan.leaving[position] if rules.matches(edges[edge].when, outcome))

@@ -124,7 +124,7 @@ Fate = Literal["retried", "exhausted", "left", "ended"]
 
 
 def satisfied(policy: DependencyPolicy, prerequisites: int, tally: Tally) -> bool:
-    """Tell whether a dependency policy is satisfied."""
+    """Tell whether a dependency policy is satisfied (DEP-001, DEP-002, DEP-003)."""
     match policy:
         case "all_succeeded":
             return tally.succeeded == prerequisites
@@ -137,7 +137,7 @@ def satisfied(policy: DependencyPolicy, prerequisites: int, tally: Tally) -> boo
 
 
 def propagated(tally: Tally) -> OutcomeKind:
-    """Return what becomes of a node whose policy cannot be satisfied any more."""
+    """Return what becomes of a node whose policy cannot be satisfied any more (DEP-011)."""
     if tally.cancelled:
         return "cancelled"
     return "blocked" if tally.blocked else "skipped"
@@ -160,17 +160,17 @@ def policy_of(node: Node) -> RetryPolicy:
 
 
 def may_retry(policy: RetryPolicy, kind: OutcomeKind) -> bool:
-    """Tell whether an outcome is of a class that is tried again."""
+    """Tell whether an outcome is of a class that is tried again (RTY-001)."""
     return kind == "retryable_failure" or (kind == "permanent_failure" and kind in policy.classes)
 
 
 def has_attempts(policy: RetryPolicy, attempts: int) -> bool:
-    """Tell whether one more attempt is allowed after so many of the activation."""
+    """Tell whether one more attempt is allowed after so many of the activation (RTY-001)."""
     return attempts < policy.max_attempts
 
 
 def delay_ms(backoff: Backoff, next_attempt: int) -> int:
-    """Return the delay before an attempt, without jitter; nothing overflows."""
+    """Return the delay before an attempt, without jitter; nothing overflows (RTY-005)."""
     match backoff:
         case Immediate():
             return 0
@@ -185,7 +185,7 @@ def delay_ms(backoff: Backoff, next_attempt: int) -> int:
 
 
 def jitter_ms(policy: RetryPolicy, run_id: RunId, node: NodeId, next_attempt: int) -> int:
-    """Return what is added to a delay: FNV-1a of 64 bits, modulo one more than the most."""
+    """Return what is added to a delay: FNV-1a of 64 bits, modulo one more than the most (RTY-007)."""
     if policy.jitter is None:
         return 0
     value = _FNV_OFFSET
@@ -195,7 +195,7 @@ def jitter_ms(policy: RetryPolicy, run_id: RunId, node: NodeId, next_attempt: in
 
 
 def later(now_ms: int, delay: int) -> int:
-    """Return the time after a delay; it saturates."""
+    """Return the time after a delay; it saturates (TIM-011)."""
     return min(now_ms + delay, MAX_SAFE_INTEGER)
 
 
@@ -205,12 +205,12 @@ def is_due(now_ms: int, deadline_ms: int) -> bool:
 
 
 def exceeds(usage: int, limit: int) -> bool:
-    """Tell whether one more would exceed a limit."""
+    """Tell whether one more would exceed a limit (BUD-003)."""
     return usage >= limit
 
 
 def charge(event: Event) -> Charged | None:
-    """Return the budget that an event consumes one of."""
+    """Return the budget that an event consumes one of (BUD-001, BUD-002)."""
     match event:
         case NodeStarted() | ChildStarted():
             return "attempts"
@@ -223,12 +223,12 @@ def charge(event: Event) -> Charged | None:
 
 
 def fires(target: NodeState, limit: int | None) -> bool:
-    """Tell whether an edge into a node fires: not if it is closed, or has all the activations that it may have."""
+    """Tell whether an edge into a node fires: not if it is closed (EDG-014), or has had all activations (EDG-015)."""
     return not target.closed and (limit is None or target.activations < limit)
 
 
 def begins_at_once(target: NodeState) -> bool:
-    """Tell whether an activation by an edge begins at once, or waits for its turn."""
+    """Tell whether an activation by an edge begins at once, or waits for its turn (EDG-011)."""
     return target.status not in LIVE and is_released(target) and target.queue is None
 
 
@@ -238,7 +238,7 @@ def is_released(node: NodeState) -> bool:
 
 
 def child_outcome(policy: ChildPolicy, result: ChildResult) -> OutcomeKind:
-    """Return the outcome that a child's result gives its node."""
+    """Return the outcome that a child's result gives its node (CHD-012)."""
     if result == "completed":
         return "succeeded"
     if policy == "require_success" or result == "failed":
@@ -253,7 +253,7 @@ def same_outcome(one: Outcome, other: Outcome) -> bool:
 
 
 def mismatch(wait: SignalWait, name: Name, token_sha256: Digest) -> Mismatch | None:
-    """Return what of a delivery does not fit an open wait. Digests are compared in constant time."""
+    """Return what of a delivery does not fit an open wait. Digests are compared in constant time (SIG-004, SIG-005)."""
     if name != wait.name:
         return "wrong_name"
     return None if hmac.compare_digest(token_sha256, wait.token_sha256) else "wrong_token"

@@ -32,7 +32,7 @@ def is_of_version(event: AnyEvent, version: int) -> bool:
 
 
 def upcast(event: AnyEvent) -> EventV5:
-    """Return the event in the words of the newest version: the three facts of version 1 about an attempt are one."""
+    """Return the event in the newest words: the three facts of version 1 about an attempt are one (VER-007)."""
     match event:
         case NodeSucceeded(node=node, attempt_id=attempt_id, output=output):
             outcome = Succeeded(kind="succeeded", output=output)
