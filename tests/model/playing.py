@@ -123,9 +123,7 @@ class Player:
 
     def end(self, name: str, kind: OutcomeKind = "succeeded", output: Any = None) -> list[str]:
         """End the active attempt of a node."""
-        return self.do(
-            CompleteAttempt(node=NodeId(name), attempt_id=self.attempt(name), outcome=outcome(kind, output))
-        )
+        return self.do(CompleteAttempt(node=NodeId(name), attempt_id=self.attempt(name), outcome=outcome(kind, output)))
 
     def run(self, name: str, kind: OutcomeKind = "succeeded", output: Any = None) -> list[str]:
         """Start a node, and end it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.model.playing import RUN, Player, document, edge, node, uuid
 
 from perdure.kernel.errors import Corruption
 from perdure.kernel.events import AnyEvent, NodeFailed, NodeOutcomeCommitted, NodeReady, NodeStarted, RunFailed
@@ -11,7 +12,6 @@ from perdure.kernel.outcomes import Unsuccessful
 from perdure.kernel.reduce import reduce
 from perdure.kernel.state import State
 from perdure.kernel.upcast import upcast
-from tests.model.playing import RUN, Player, document, edge, node, uuid
 
 
 def test_1_changes_requested_without_a_way_back() -> None:
@@ -229,4 +229,4 @@ def test_16_an_attempt_has_its_full_time() -> None:
     run.advance(3_600_000)
     run.start("A")
     assert run.now.nodes[0].deadline_ms == 3_600_005
-    assert RUN == run.now.run_id
+    assert run.now.run_id == RUN

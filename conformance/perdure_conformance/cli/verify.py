@@ -37,7 +37,7 @@ def verify(
     A history is read line by line, so that it may be large. One that was cut where a batch ends cannot be told from a
     whole one: --head pins a record that must be there.
 
-    Exit codes: 0 it is sound, 1 it is not, 2 wrong usage or the file cannot be read, 3 it is empty: nothing was checked.
+    Exit codes: 0 it is sound, 1 it is not, 2 wrong usage or an unreadable file, 3 it is empty: nothing was checked.
     """
     try:
         pinned = None if head is None else verification.head_of(head)
