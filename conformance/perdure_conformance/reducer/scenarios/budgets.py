@@ -107,6 +107,31 @@ def each_start_consumes_an_attempt() -> Iterator[Scenario]:
 
 def nothing_else_consumes_an_attempt() -> Iterator[Scenario]:
     """BUD-001."""
+    run = Run(
+        ["A", node("X", "A"), node("M"), "C", "D"],
+        [{"from": "A", "to": "M", "when": {"outcome": "blocked"}}],
+        budgets=_attempts(2),
+    )
+    run.start("A")
+    failed = run.past + ended("A", 1, "permanent_failure")
+    over = failed.plus(closed("X"), closed("M"))
+    yield scenario(
+        "BUD-001",
+        "closures consume none",
+        refused(over + _exhausted("attempts", 2, 2, 8)),
+        accepted(over + started("C", 2)),
+        unfinished(over.plus(started("C", 2), _exhausted("attempts", 2, 2, 8))),
+        gives(over, start("C", 2), "NodeStarted C"),
+    )
+    one = Run(["A", node("X", "A"), "C"], budgets=_attempts(1))
+    one.start("A")
+    failed = one.past + ended("A", 1, "permanent_failure")
+    yield scenario(
+        "BUD-001",
+        "a node is closed when attempts are used up",
+        refused(failed + _exhausted("attempts", 1, 1, 5)),
+        accepted(failed + closed("X")),
+    )
     run = Run([node("A", signals=["go"]), node("B", "A"), "C"], budgets=_attempts(2))
     run.write(acquired(1, 1))
     run.advance(3)
@@ -313,6 +338,7 @@ def a_budget_ends_a_batch() -> Iterator[Scenario]:
             "RunFailed",
         ),
     )
+    yield from _nothing_comes_between()
     run = Run([node("A", retry={"backoff": {"kind": "fixed", "delay_ms": 5}})], budgets=_transitions(2))
     run.start("A")
     run.end("A", "retryable_failure")
@@ -340,6 +366,62 @@ def a_budget_ends_a_batch() -> Iterator[Scenario]:
         "transitions are used up, and nothing is owed",
         refused(run.past + _exhausted("transitions", 1, 1)),
         accepted(run.past + started("A", 1)),
+    )
+
+
+def _nothing_comes_between() -> Iterator[Scenario]:
+    run = Run(
+        ["A", "M", "N", node("D", "A"), node("X")],
+        ["A>M", "A>N", {"from": "A", "to": "X", "when": {"outcome": "blocked"}}],
+        budgets=_transitions(1),
+    )
+    run.start("A")
+    over = run.past.plus(ended("A", 1), _exhausted("transitions", 1, 1, 4))
+    yield scenario(
+        "BUD-003",
+        "an edge would exceed the limit: no other edge, no release and no closure comes before the run fails",
+        refused(over + ready("D", "dependencies")),
+        refused(over + fired(0, "A", 4)),
+        refused(over + fired(1, "A", 4)),
+        refused(over + closed("X")),
+        accepted(over + run_is("failed")),
+        gives(
+            run.past,
+            complete("A", 1),
+            "NodeOutcomeCommitted A succeeded",
+            "BudgetExhausted transitions",
+            "RunFailed",
+        ),
+    )
+    run = Run(["A", node("D", "A"), node("E", "A"), "Q"], ["Q>A"], initial_nodes=["A", "Q"], budgets=_transitions(3))
+    run.start("A")
+    run.run("Q")
+    over = run.past.plus(ended("A", 1), _exhausted("transitions", 3, 3, 8))
+    yield scenario(
+        "BUD-003",
+        "a release would exceed the limit: no other release and no queued activation comes before the run fails",
+        refused(over + ready("D", "dependencies")),
+        refused(over + ready("E", "dependencies")),
+        refused(over + ready("A", "queued")),
+        accepted(over + run_is("failed")),
+    )
+    limited = {"attempt_deadline_ms": 5}
+    run = Run([node("A", retry=limited), node("B", retry=limited), node("X", "A")], budgets=_transitions(2))
+    run.start("A")
+    run.start("B")
+    expiry = (
+        advanced(5),
+        fact("AttemptDeadlineExpired", node="A", attempt_id=attempt(1), deadline_ms=5),
+        ended("A", 1, "retryable_failure"),
+    )
+    over = run.past.plus(*expiry, _exhausted("transitions", 2, 2, 8))
+    yield scenario(
+        "BUD-003",
+        "a retry would exceed the limit: nothing else that is due comes before the run fails",
+        refused(over + fact("AttemptDeadlineExpired", node="B", attempt_id=attempt(2), deadline_ms=5)),
+        refused(over + retry("A", 2, 5)),
+        refused(over + terminated("A", "attempts_exhausted", limit=3, usage=1)),
+        accepted(over + run_is("failed")),
     )
 
 
@@ -565,6 +647,28 @@ def usage_is_a_fold() -> Iterator[Scenario]:
         "attempts that a node has left raise no limit",
         refused(run.past + started("A", 2, 2)),
         unfinished(run.past + _exhausted("attempts", 1, 1, 4)),
+    )
+    for kind in ("succeeded", "blocked", "cancelled", "permanent_failure", "changes_requested"):
+        run = Run("AB", ["A>B"], initial_nodes=["A"], budgets=_attempts(2))
+        run.run("A", "retryable_failure")
+        run.run("A", kind)
+        last = max(n for n, entry in enumerate(run.past.entries, 1) if entry.event["type"] == "NodeOutcomeCommitted")
+        yield scenario(
+            "BUD-007",
+            f"a node that ended as {kind} gives back no attempt that it needed before",
+            refused(run.past + started("B", 3)),
+            unfinished(run.past + _exhausted("attempts", 2, 2, last)),
+            gives(run.past, start("B", 3), "BudgetExhausted attempts", "RunFailed"),
+        )
+    run = Run([node("A", retry={"max_attempts": 2}), "B"], ["A>B"], initial_nodes=["A"], budgets=_attempts(2))
+    run.run("A", "retryable_failure")
+    run.run("A", "retryable_failure")
+    yield scenario(
+        "BUD-007",
+        "a node that used its attempts up gives none back",
+        refused(run.past + started("B", 3)),
+        unfinished(run.past + _exhausted("attempts", 2, 2, 8)),
+        gives(run.past, start("B", 3), "BudgetExhausted attempts", "RunFailed"),
     )
     run = Run(["A", node("B", "A")], budgets={**_attempts(1), "max_elapsed_ms": 100})
     run.run("A")

@@ -12,6 +12,7 @@ from perdure_conformance.reducer.histories import (
     Document,
     Fact,
     Value,
+    acquired,
     advanced,
     closed,
     edge,
@@ -543,6 +544,22 @@ def a_node_without_edges_is_released_once() -> Iterator[Scenario]:
         refused(past.until(2) + ready("D")),
         accepted(past),
     )
+    for begun in (False, True):
+        run = Run(["K", "L", node("D", "K", "L", dependency_policy="any_succeeded"), "Z"])
+        run.start("K")
+        run.start("L")
+        run.end("K")
+        if begun:
+            run.run("D")
+        past = run.past
+        yield scenario(
+            "DEP-006",
+            f"another prerequisite succeeds when a node {'has ended' if begun else 'is ready'}: it is not begun again",
+            refused(past.plus(ended("L", 2), _RELEASED)),
+            refused(past.plus(ended("L", 2), ready("D", "queued"))),
+            accepted(past.plus(ended("L", 2), acquired(1, 1))),
+            *brings(past, ended("L", 2)),
+        )
     run = Run(["P", node("D", "P"), node("C", "P"), node("E", "P", "D"), "Z"])
     run.start("P")
     past = run.past

@@ -13,6 +13,7 @@ from perdure_conformance.reducer.histories import (
     acquired,
     advance,
     advanced,
+    attempt,
     child_started,
     complete,
     ended,
@@ -358,6 +359,7 @@ def numbers_go_on_across_waits_and_resumes() -> Iterator[Scenario]:
         refused(run.past + started("A", 2, 1, deadline_ms=10)),
         accepted(run.past + started("A", 2, 2, deadline_ms=10)),
     )
+    yield from _an_expired_attempt_counts()
     child = {"workflow": "sub@1", "policy": "propagate"}
     run = Run(
         [node("C", child=child, retry={"classes": ["retryable_failure", "permanent_failure"]})],
@@ -371,6 +373,26 @@ def numbers_go_on_across_waits_and_resumes() -> Iterator[Scenario]:
         refused(run.past + child_started("C", 2, 2, 1)),
         accepted(run.past + child_started("C", 2, 2, 2)),
     )
+
+
+def _an_expired_attempt_counts() -> Iterator[Scenario]:
+    run = Run([node("A", signals=["go"], retry={"max_attempts": 3, "attempt_deadline_ms": 5})])
+    run.start("A")
+    late = fact("AttemptDeadlineExpired", node="A", attempt_id=attempt(1), deadline_ms=5)
+    over = fact("SignalExpired", node="A", attempt_id=attempt(1), deadline_ms=3)
+    for name, opening, expiry, now_ms in (
+        ("an attempt", [], late, 5),
+        ("an attempt that waits", [waits("A", 1, "go")], late, 5),
+        ("a wait", [waits("A", 1, "go", deadline_ms=3)], over, 3),
+    ):
+        past = run.past.plus(*opening, advanced(now_ms), expiry, ended("A", 1, "retryable_failure"))
+        yield scenario(
+            "RTY-003",
+            f"the attempt after {name} has expired is the second",
+            refused(past + retry("A", 1, now_ms)),
+            refused(past + retry("A", 3, now_ms)),
+            unfinished(past + retry("A", 2, now_ms)),
+        )
 
 
 def a_new_activation_begins_at_attempt_1() -> Iterator[Scenario]:
@@ -604,14 +626,15 @@ _DELAYS: Final[tuple[tuple[str, Document, list[int]], ...]] = (
 def delays_are_as_the_policy_says() -> Iterator[Scenario]:
     """RTY-005."""
     for name, backoff, delays in _DELAYS:
-        past, deadline_ms = _chain(backoff, delays)
-        yield scenario(
-            "RTY-005",
-            name,
-            refused(past.but(-1, deadline_ms=deadline_ms - 1)),
-            refused(past.but(-1, deadline_ms=deadline_ms + 1)),
-            accepted(past),
-        )
+        for attempts in range(2, len(delays) + 2):
+            past, deadline_ms = _chain(backoff, delays[: attempts - 1])
+            yield scenario(
+                "RTY-005",
+                f"{name}, before attempt {attempts}",
+                refused(past.but(-1, deadline_ms=deadline_ms - 1)),
+                refused(past.but(-1, deadline_ms=deadline_ms + 1)),
+                accepted(past),
+            )
     for name, backoff in (
         ("an immediate retry", {"kind": "immediate"}),
         ("a fixed delay of 0", _fixed(0)),
@@ -644,13 +667,14 @@ def delays_are_exact_for_every_attempt() -> Iterator[Scenario]:
             refused(past.but(-1, deadline_ms=deadline_ms - 1_000)),
             accepted(past),
         )
-    past, deadline_ms = _chain(_exponential(1, _HUGE, 9), [1, *([9] * 23)])
-    yield scenario(
-        "RTY-005",
-        "a delay that would be beyond every double",
-        refused(past.but(-1, deadline_ms=deadline_ms - 9)),
-        accepted(past),
-    )
+    for attempts, size in ((21, "within the doubles"), (22, "beyond every double"), (25, "far beyond every double")):
+        past, deadline_ms = _chain(_exponential(1, _HUGE, 9), [1, *([9] * (attempts - 2))])
+        yield scenario(
+            "RTY-005",
+            f"a delay that would be {size}",
+            refused(past.but(-1, deadline_ms=deadline_ms - 9)),
+            accepted(past),
+        )
     past, deadline_ms = _chain(_exponential(0, _HUGE, 9), [0] * 24)
     yield scenario(
         "RTY-005",
@@ -865,6 +889,29 @@ def an_immediate_retry_is_released_at_once() -> Iterator[Scenario]:
         refused(failed + released("A", 2)),
         accepted(failed.plus(retry("A", 2, 0), released("A", 2))),
     )
+    for name, backoff in (
+        ("of 0", _fixed(0)),
+        ("that grows from 0", _exponential(0, 2, 9)),
+        ("that is cut to 0", _exponential(3, 2, 0)),
+    ):
+        run = Run([_tried(2, backoff=backoff), "B"])
+        run.advance(7)
+        run.start("A")
+        scheduled = run.past.plus(ended("A", 1, "retryable_failure"), retry("A", 2, 7))
+        yield scenario(
+            "RTY-008",
+            f"a retry with a delay {name} is released at once",
+            refused(scheduled + started("B", 2)),
+            refused(scheduled + acquired(1, 1)),
+            accepted(scheduled + released("A", 2)),
+            gives(
+                run.past,
+                complete("A", 1, "retryable_failure"),
+                "NodeOutcomeCommitted A retryable_failure",
+                "RetryScheduled A",
+                "RetryReleased A",
+            ),
+        )
     run = Run([_tried(2, backoff=_fixed(1))])
     run.start("A")
     scheduled = run.past.plus(ended("A", 1, "retryable_failure"), retry("A", 2, 1))

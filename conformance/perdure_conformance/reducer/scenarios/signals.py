@@ -19,8 +19,10 @@ from perdure_conformance.reducer.histories import (
     deliver,
     ended,
     fact,
+    given_up,
     node,
     retry,
+    run_id,
     signal,
     started,
     waits,
@@ -68,9 +70,9 @@ def _wait_until(name: str, number: int, deadline_ms: int) -> Fact:
     return fact("OpenTimerWait", node=name, attempt_id=attempt(number), deadline_ms=deadline_ms)
 
 
-def _parked(**members: Value) -> Run:
+def _parked(creation: Document | None = None, **members: Value) -> Run:
     """Return a run of A, which waits for `go`, and B, which is ready; both may wait."""
-    run = Run([_waiting(), _waiting("B")])
+    run = Run([_waiting(), _waiting("B")], creation=creation)
     run.start("A")
     run.wait("A", "go", **members)
     return run
@@ -328,6 +330,38 @@ def a_wrong_delivery_leaves_the_wait_open() -> Iterator[Scenario]:
     )
 
 
+def names_and_digests_are_compared_whole() -> Iterator[Scenario]:
+    """SIG-005."""
+    run = _parked()
+    right = deliver("A", 1, "go")
+    for position in (0, 1, 31, 32, 47, 63):
+        digit = "0" if _DIGEST[position] != "0" else "1"
+        similar = f"{_DIGEST[:position]}{digit}{_DIGEST[position + 1 :]}"
+        yield scenario(
+            "SIG-005",
+            f"a digest that differs in digit {position + 1} alone",
+            gives(run.past, {**right, "token_sha256": similar}, "SignalRejected A"),
+            gives(run.past, right, "SignalAccepted A"),
+        )
+    for waited, other in (("s", "S"), ("S", "s"), ("go", "g"), ("g", "go"), ("go", "go_"), ("go", "og")):
+        run = Run([node("A", signals=[waited, other])])
+        run.start("A")
+        run.wait("A", waited)
+        yield scenario(
+            "SIG-005",
+            f"the name {other} where {waited} is waited for",
+            gives(run.past, deliver("A", 1, other), "SignalRejected A"),
+            gives(run.past, deliver("A", 1, waited), "SignalAccepted A"),
+            refused(run.past + accepts("A", 1, 1, other)),
+            rejects(
+                run.past + _rejected("A", 1, 1, "wrong_name"),
+                deliver("A", 1, waited),
+                "already_consumed",
+                disposition="wrong_name",
+            ),
+        )
+
+
 def without_an_open_wait_nothing_is_delivered() -> Iterator[Scenario]:
     """SIG-006."""
     run = _parked(deadline_ms=9)
@@ -444,6 +478,34 @@ def an_id_stays_consumed() -> Iterator[Scenario]:
         rejects(run.past, deliver("A", 2, "go"), "already_consumed", disposition="accepted"),
         rejects(run.past, deliver("A", 3, "go"), "run_terminal"),
     )
+    for first, told in (
+        ("accepted", accepts("A", 1, 1, "go")),
+        ("wrong_token", _rejected("A", 1, 1, "wrong_token")),
+    ):
+        opening = [waits("A", 1, "go")] if first == "accepted" else []
+        past = _parked().past + told
+        for name, resumed in (
+            ("a run is taken over", past.plus(acquired(1, 1), *opening)),
+            ("a run is taken over twice", past.plus(acquired(1, 1), given_up(1, 1), acquired(2, 2), *opening)),
+            ("time goes on", past.plus(advanced(9), *opening)),
+            ("another node waits and has its own", past.plus(*opening, started("B", 2), waits("B", 2, "go"))),
+        ):
+            yield scenario(
+                "SIG-007",
+                f"{name} after a delivery was told as {first}",
+                refused(resumed + accepts("A", 1, 1, "go")),
+                refused(resumed + _rejected("A", 1, 1, "wrong_token")),
+                accepted(resumed + accepts("A", 1, 2, "go")),
+                rejects(resumed, deliver("A", 1, "go"), "already_consumed", disposition=first),
+            )
+    here, there = _parked(), _parked(creation={"run_id": run_id(2)})
+    yield scenario(
+        "SIG-007",
+        "two runs each use one id",
+        accepted(here.past + accepts("A", 1, 71, "go")),
+        accepted(there.past + accepts("A", 1, 71, "go")),
+        refused(there.past.plus(accepts("A", 1, 71, "go"), waits("A", 1, "go"), accepts("A", 1, 71, "go"))),
+    )
     run = _parked()
     yield scenario(
         "SIG-007",
@@ -469,6 +531,20 @@ def two_ids_are_two_deliveries() -> Iterator[Scenario]:
         gives(once, deliver("A", 2, "go", payload=1), "SignalAccepted A"),
         rejects(once, deliver("A", 1, "go", payload=1), "already_consumed", disposition="accepted"),
     )
+    for name, payload in (("a payload", {"x": [1]}), ("no payload", None)):
+        members = {} if payload is None else {"payload": payload}
+        both = run.past.plus(
+            accepts("A", 1, 1, "go", **members), waits("A", 1, "go"), accepts("A", 1, 2, "go", **members)
+        )
+        yield scenario(
+            "SIG-008",
+            f"an attempt is given both of two equal signals with {name}",
+            accepted(
+                both,
+                {"/nodes/A/active/resolved": (_received(1, "go", **members), _received(2, "go", **members))},
+            ),
+            accepted(both.until(-2), {"/nodes/A/active/resolved": (_received(1, "go", **members),)}),
+        )
     running = run.past + accepts("A", 1, 1, "go", payload=1)
     yield scenario(
         "SIG-008",
@@ -509,6 +585,21 @@ def an_attempt_has_all_its_signals_in_order() -> Iterator[Scenario]:
         accepted(past, {"/nodes/A/active/resolved": both}),
         accepted(past.until(-3), {"/nodes/A/active/resolved": both[:1]}),
         accepted(run.past, {"/nodes/A/active/resolved": None}),
+    )
+    named = run.past.plus(
+        waits("A", 1, "go"),
+        accepts("A", 1, 2, "go", payload=1),
+        waits("A", 1, "stop"),
+        accepts("A", 1, 3, "stop", payload=1),
+        waits("A", 1, "go"),
+        accepts("A", 1, 1, "go", payload=2),
+    )
+    all_three = (_received(2, "go", payload=1), _received(3, "stop", payload=1), _received(1, "go", payload=2))
+    yield scenario(
+        "SIG-009",
+        "two signals of one name with another between them",
+        accepted(named, {"/nodes/A/active/resolved": all_three}),
+        accepted(named.until(-2), {"/nodes/A/active/resolved": all_three[:2]}),
     )
     again = past.plus(
         ended("A", 1, "retryable_failure"), retry("A", 2, 0), fact("RetryReleased", node="A", next_attempt=2)
@@ -597,6 +688,22 @@ def a_wait_expires() -> Iterator[Scenario]:
         rejects(over, deliver("A", 1, "go"), "no_open_wait"),
         rejects(over, complete("A", 1), "conflicting_outcome"),
     )
+    again = over.plus(advanced(99), fact("RetryReleased", node="A", next_attempt=2))
+    for name, past, number in (
+        ("when its node is ready again", again, 1),
+        ("when its node is ready again, for the attempt to come", again, 2),
+        ("when its node has started again", again + started("A", 2, 2), 2),
+        ("when its node waits for a time", again.plus(started("A", 2, 2), waits_until("A", 2, 120)), 2),
+    ):
+        yield scenario(
+            "SIG-010",
+            f"a wait that expired takes no delivery {name}",
+            refused(past + accepts("A", number, 1, "go")),
+            refused(past + _rejected("A", number, 1, "wrong_token")),
+            accepted(past + acquired(1, 1)),
+            rejects(past, deliver("A", 1, "go"), "no_open_wait"),
+            rejects(past, deliver("A", 1, "go", "guess"), "no_open_wait"),
+        )
     free = _parked()
     yield scenario(
         "SIG-010",
@@ -630,6 +737,7 @@ SCENARIOS: Final[tuple[Callable[[], Iterator[Scenario]], ...]] = (
     a_node_has_one_wait,
     a_right_delivery_is_accepted,
     a_wrong_delivery_leaves_the_wait_open,
+    names_and_digests_are_compared_whole,
     without_an_open_wait_nothing_is_delivered,
     an_id_is_consumed_once,
     an_id_stays_consumed,

@@ -159,6 +159,40 @@ def nothing_else_moves_time() -> Iterator[Scenario]:
     )
 
 
+def what_comes_late_does_not_set_the_clock() -> Iterator[Scenario]:
+    """TIM-001."""
+    for name, item, opening in (
+        ("a timer", node("A"), waits_until("A", 1, 9)),
+        ("the deadline of a wait", _waiting("A"), waits("A", 1, "go", deadline_ms=9)),
+        ("the deadline of an attempt", _limited("A", 9), None),
+        ("a retry", node("A", retry={"backoff": _fixed(9)}), _failed("A", 1)),
+    ):
+        run = Run([item, "B"])
+        run.start("A")
+        run.write(*([] if opening is None else [opening]))
+        run.advance(12)
+        yield scenario(
+            "TIM-001",
+            f"{name} comes late: it is no earlier for that",
+            refused(run.past + advanced(11)),
+            refused(run.past + advanced(12)),
+            accepted(run.past + advanced(13)),
+            rejects(run.past, advance(11), "time_went_back"),
+            rejects(run.past, advance(12), "no_effect"),
+        )
+    run = Run([_limited("B", 5), "A"])
+    run.start("A")
+    run.wait_until("A", 9)
+    run.advance(12)
+    yield scenario(
+        "TIM-001",
+        "deadlines after a late timer are counted from now",
+        refused(run.past + started("B", 2, deadline_ms=14)),
+        accepted(run.past + started("B", 2, deadline_ms=17)),
+        gives(run.past, start("B", 2), "NodeStarted B"),
+    )
+
+
 def time_may_stand_still_if_something_is_due() -> Iterator[Scenario]:
     """TIM-001: at the end of time, what begins is due at once."""
     run = Run([_limited("A", 5, delay_ms=0)])
@@ -878,15 +912,47 @@ def what_has_ended_is_not_due() -> Iterator[Scenario]:
     yield _over("an attempt that has expired", run, _expired("A", 1, 3))
 
 
-def _over(name: str, run: Run, item: Fact) -> Scenario:
+def what_has_ended_is_not_due_for_the_next_attempt() -> Iterator[Scenario]:
+    """TIM-010."""
+    soon = {"max_attempts": 9, "attempt_deadline_ms": 5}
+    run = Run([node("A", retry=soon, signals=["go"])])
+    run.start("A")
+    timer, waiting, running = run.fork(), run.fork(), run.fork()
+    timer.wait_until("A", 8)
+    waiting.wait("A", "go", deadline_ms=8)
+    for name, of, item in (
+        ("a timer of an attempt that has expired", timer, _timer_fired("A", 2, 8)),
+        ("a wait of an attempt that has expired", waiting, _signal_expired("A", 2, 8)),
+    ):
+        of.advance(5)
+        of.start("A")
+        yield _over(name, of, item, 8)
+        of.wait_until("A", 9)
+        yield _over(f"{name} and waits again", of, item, 8)
+    running.advance(2)
+    running.end("A", "retryable_failure")
+    running.start("A")
+    yield _over("an attempt before this one", running, _expired("A", 2, 5))
+    running.wait_until("A", 6)
+    yield _over("an attempt before this one, which waits", running, _expired("A", 2, 5))
+    run = Run([node("A", max_activations=2, retry=soon)], ["A>A"], initial_nodes=["A"])
+    run.start("A")
+    run.advance(2)
+    run.end("A")
+    run.start("A")
+    yield _over("an attempt of the activation before", run, _expired("A", 2, 5))
+
+
+def _over(name: str, run: Run, item: Fact, now_ms: int = 5) -> Scenario:
     """Return that nothing comes of a deadline later on."""
-    late = run.past + advanced(5)
+    late = run.past + advanced(now_ms)
     return scenario(
         "TIM-010",
         f"{name} is not due",
         refused(late + item),
+        accepted(late + acquired(1, 1)),
         accepted(late),
-        gives(run.past, advance(5), "VirtualTimeAdvanced"),
+        gives(run.past, advance(now_ms), "VirtualTimeAdvanced"),
     )
 
 
@@ -994,6 +1060,7 @@ def deadlines_do_not_go_beyond_the_end_of_time() -> Iterator[Scenario]:
 SCENARIOS: Final[tuple[Callable[[], Iterator[Scenario]], ...]] = (
     time_goes_on_alone,
     nothing_else_moves_time,
+    what_comes_late_does_not_set_the_clock,
     time_may_stand_still_if_something_is_due,
     whatever_is_due_comes,
     what_is_due_is_worked_out_anew,
@@ -1009,6 +1076,7 @@ SCENARIOS: Final[tuple[Callable[[], Iterator[Scenario]], ...]] = (
     a_deadline_lies_after_now,
     a_timer_makes_a_node_wait,
     what_has_ended_is_not_due,
+    what_has_ended_is_not_due_for_the_next_attempt,
     a_wait_that_expired_takes_no_signal,
     deadlines_do_not_go_beyond_the_end_of_time,
 )
