@@ -14,6 +14,7 @@ room        where questions are asked: an open kernel
 cases       a failing question as data: asked again, and made smaller
 shorter     shorter histories of the same kind
 claims      what a kernel may claim, and the words for it
+words       the kernel's words, as the page says them
 rules       what the tool decides about a kernel, in one value
 judge       all of it, as one judgement
 registry    how broken and odd kernels are registered

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from perdure_conformance.reducer.contract import Capabilities
+from perdure_conformance.reducer.words import words_of_the_kernel
 from perdure_conformance.requirements import Requirement, requirements
 from perdure_conformance.verdict import Verdict
 
@@ -48,6 +49,7 @@ def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[s
 
 
 MEANINGS: Final[Mapping[str, str]] = {
+    **words_of_the_kernel(),
     "core": "What every kernel is judged by; nothing waives it.",
     "state": "The state that a history amounts to is told.",
     "decide": "Commands are decided.",
