@@ -78,7 +78,7 @@ def in_words(result: Result) -> Iterator[str]:
     yield ""
     yield from inspection.node_table(state)
     yield ""
-    heading = f"RUN {state.status.upper()}" if result.end == "ended" else f"NOT ENDED ({state.status})"
+    heading = f"RUN {state.status.upper()}" if state.status != "running" else "NOT ENDED (running)"
     events, batches = counted(state.sequence, "event"), counted(len(player.batches), "batch", "batches")
     yield f"{heading}  {events} in {batches}, at {state.now_ms:,} ms"
     if result.end != "ended":

@@ -81,7 +81,8 @@ def contradiction(state: State, event: Opening, version: int, rules: Rules) -> s
             position = state.plan.positions[event.node]
             number, deadline = state.nodes[position].attempts + 1, attempt_deadline(state, position, version, rules)
             if (event.attempt, event.deadline_ms) != (number, deadline):
-                return f"this is attempt {number} of {event.node}, and its deadline is {deadline}"
+                told = "no deadline" if deadline is None else f"the deadline {deadline}"
+                return f"this is attempt {number} of {event.node}, with {told}; the event says otherwise"
         case SignalAccepted() | SignalRejected():
             node = state.nodes[state.plan.positions[event.node]]
             wait = node.wait
