@@ -80,6 +80,19 @@ def all_have_succeeded() -> Iterator[Scenario]:
             *brings(past, ended("P", 1, kind), closed("D", closing)),
             *brings(past, ended("P", 1), _RELEASED),
         )
+    run = Run(["P", "Q", node("D", "P", "Q"), "Z"])
+    run.start("P")
+    run.start("Q")
+    for kind, closing in _CLOSINGS:
+        for first, last in (("succeeded", kind), (kind, "succeeded")):
+            past = run.past + ended("P", 1, first)
+            yield scenario(
+                "DEP-001",
+                f"of two prerequisites the first ended with {first} and the second with {last}",
+                refused(past.plus(ended("Q", 2, last), _RELEASED)),
+                refused(past + _RELEASED),
+                *brings(past, ended("Q", 2, last), closed("D", closing)),
+            )
     run = Run(["I", "P", node("D", "P"), "Z"], [edge("I>P", "blocked")])
     run.start("I")
     past = run.past

@@ -310,19 +310,27 @@ def attempts_are_numbered_without_a_gap() -> Iterator[Scenario]:
         refused(run.past + started("B", 2, 2)),
         accepted(run.past + started("B", 2, 1)),
     )
+    run.run("B", "retryable_failure")
+    yield scenario(
+        "RTY-003",
+        "the second attempts of two nodes, each the second of its own",
+        refused(run.past + started("A", 3, 3)),
+        accepted(run.past.plus(started("A", 3, 2), started("B", 4, 2))),
+        gives(run.past, start("A", 3), "NodeStarted A"),
+    )
     chain = first
     for nth in (1, 2, 3):
         chain = chain.plus(
             started("A", nth, nth), ended("A", nth, "retryable_failure"), retry("A", nth + 1, 0), released("A", nth + 1)
         )
-    yield scenario(
-        "RTY-003",
-        "a chain of retries: no attempt is recorded as the first again",
-        refused(chain + started("A", 4, 1)),
-        refused(chain + started("A", 4, 3)),
-        refused(chain + started("A", 4, 5)),
-        accepted(chain + started("A", 4, 4)),
-    )
+        yield scenario(
+            "RTY-003",
+            f"a chain of retries: attempt {nth + 1} is not recorded as the first again",
+            refused(chain + started("A", nth + 1, 1)),
+            refused(chain + started("A", nth + 1, nth)),
+            refused(chain + started("A", nth + 1, nth + 2)),
+            accepted(chain + started("A", nth + 1, nth + 1)),
+        )
 
 
 def numbers_go_on_across_waits_and_resumes() -> Iterator[Scenario]:
