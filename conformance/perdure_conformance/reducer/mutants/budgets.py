@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -36,6 +36,12 @@ from perdure_conformance.reducer.mutants.turns import Overlooks, Turn, Wayward, 
 from perdure_conformance.reducer.reference import ReferenceKernel
 from perdure_conformance.reducer.registry import mutant
 
+_AT_THE_LIMIT: Final = ("BUD-001", "BUD-002", "BUD-005", "BUD-007", "RUN-010", "TIM-002")
+"""What ends at a limit."""
+
+_TOLD: Final = ("BUD-001", "BUD-002", "BUD-003", "BUD-007", "TIM-002")
+"""What shows by what BudgetExhausted tells."""
+
 
 def charging(budget: Charged | None, which: Callable[[Event], bool]) -> Rules:
     """Return the rules by which some events consume another budget, or none."""
@@ -52,14 +58,14 @@ class ChildRunsAreFree(ReferenceKernel):
     rules = charging(None, lambda event: isinstance(event, ChildStarted))
 
 
-@mutant("BUD-001")
+@mutant("BUD-001", overlaps=("BUD-007",))
 class RetriesAreFree(ReferenceKernel):
     """Charges for the first attempt of an activation alone."""
 
     rules = charging(None, lambda event: isinstance(event, NodeStarted | ChildStarted) and event.attempt > 1)
 
 
-@mutant("BUD-001", overlaps=("BUD-003",))
+@mutant("BUD-001", overlaps=("BUD-003", "BUD-005", "BUD-007", "RUN-010"))
 class ChargesAtTheEnd(ReferenceKernel):
     """Charges for an attempt when it ends."""
 
@@ -87,21 +93,21 @@ class ChargesTheQueueTwice(ReferenceKernel):
     rules = charging("transitions", lambda event: isinstance(event, NodeReady) and event.cause == "queued")
 
 
-@mutant("BUD-002")
+@mutant("BUD-002", overlaps=("BUD-003",))
 class ChargesRetriesOnce(ReferenceKernel):
     """Charges for a retry when it is scheduled, and not when it is released."""
 
     rules = charging(None, lambda event: isinstance(event, RetryReleased))
 
 
-@mutant("BUD-002")
+@mutant("BUD-002", overlaps=("BUD-003", "BUD-005", "BUD-007", "CAN-003", "EDG-014", "TIM-002"))
 class TheBeginningIsFree(ReferenceKernel):
     """Does not charge for the nodes that a run begins with."""
 
     rules = charging(None, lambda event: isinstance(event, NodeReady) and event.cause == "initial")
 
 
-@mutant("BUD-002")
+@mutant("BUD-002", overlaps=("BUD-003", "BUD-005", "BUD-007"))
 class ReleasesAreFree(ReferenceKernel):
     """Does not charge for nodes that their dependencies release."""
 
@@ -118,28 +124,28 @@ class ChargesTerminations(ReferenceKernel):
 # Limits
 
 
-@mutant("BUD-003")
+@mutant("BUD-003", overlaps=("BUD-001", "BUD-002", "BUD-007", "BUD-008", "RUN-009", "RUN-010"))
 class StopsAtTheLimit(ReferenceKernel):
     """Fails the run when it would come to its limit, not beyond."""
 
     rules = replace(RULES, exceeds=lambda usage, limit: usage + 1 >= limit)
 
 
-@mutant("BUD-003")
+@mutant("BUD-003", overlaps=_AT_THE_LIMIT)
 class GoesOneBeyond(ReferenceKernel):
     """Fails the run when it is beyond its limit already."""
 
     rules = replace(RULES, exceeds=lambda usage, limit: usage > limit)
 
 
-@mutant("BUD-003")
+@mutant("BUD-003", overlaps=_AT_THE_LIMIT)
 class HasNoBudgets(ReferenceKernel):
     """Counts what is used, and holds it against nothing."""
 
     rules = replace(RULES, exceeds=lambda *_: False)
 
 
-@mutant("BUD-003")
+@mutant("BUD-003", overlaps=("BUD-001", "BUD-005", "BUD-007"))
 class RefusesToStart(ReferenceKernel):
     """Rejects a start that is beyond the budget, so that the run never ends."""
 
@@ -169,7 +175,7 @@ class FinishesTheBatch(Wayward):
         return msgspec.structs.replace(turn.after, agenda=msgspec.structs.replace(agenda, verdict="failed"))
 
 
-@mutant("BUD-004")
+@mutant("BUD-004", overlaps=("BUD-005", "BUD-008", "RUN-026", "TIM-003", "TIM-005"))
 class NeverTooLate(Wayward):
     """Has no elapsed limit."""
 
@@ -194,7 +200,7 @@ class _FailsAt(Wayward):
         return event
 
 
-@mutant("BUD-004")
+@mutant("BUD-004", overlaps=("BUD-005", "BUD-008", "RUN-026", "TIM-003"))
 class FailsOneMillisecondLate(_FailsAt):
     """Fails when more time has passed than the elapsed limit, not as much."""
 
@@ -224,7 +230,7 @@ class TellsOtherwise(Wayward):
         return super().step(state, right, version)
 
 
-@mutant("BUD-004")
+@mutant("BUD-004", overlaps=("TIM-003", "TIM-005"))
 class TellsTheLimitAsUsage(TellsOtherwise):
     """Tells the elapsed limit as the time that has passed."""
 
@@ -233,7 +239,7 @@ class TellsTheLimitAsUsage(TellsOtherwise):
         return msgspec.structs.replace(event, usage=event.limit) if event.budget == "elapsed" else event
 
 
-@mutant("BUD-005")
+@mutant("BUD-005", overlaps=_TOLD)
 class CountsWhatWouldExceed(TellsOtherwise):
     """Tells a usage that counts what would have exceeded the budget."""
 
@@ -242,7 +248,7 @@ class CountsWhatWouldExceed(TellsOtherwise):
         return event if event.budget == "elapsed" else msgspec.structs.replace(event, usage=event.usage + 1)
 
 
-@mutant("BUD-005")
+@mutant("BUD-005", overlaps=_TOLD)
 class TellsNoOutcome(TellsOtherwise):
     """Never tells the last outcome."""
 
@@ -260,7 +266,7 @@ class TellsTheLastAttempt(TellsOtherwise):
         return msgspec.structs.replace(event, last_outcome=max(sequences, default=None))
 
 
-@mutant("BUD-005")
+@mutant("BUD-005", overlaps=("BUD-002", "BUD-003", "BUD-007", "TIM-002"))
 class TellsTheOutcomeBeforeTheBatch(TellsOtherwise):
     """Tells the outcome before the one that this batch began with."""
 
@@ -283,7 +289,7 @@ class OverlooksTheLastOutcome(Overlooks):
         return super().expected(state) or exhausted_at_start(state, BUDGETS_FROM, self.rules)
 
 
-@mutant("BUD-006")
+@mutant("BUD-006", overlaps=("BUD-002", "BUD-003", "BUD-004", "BUD-007", "RUN-026", "TIM-002"))
 class CancelsWhatIsLeft(Wayward):
     """Cancels what has not ended when a budget is exhausted, and then fails the run."""
 
@@ -304,7 +310,7 @@ class CancelsWhatIsLeft(Wayward):
         return state
 
 
-@mutant("BUD-006")
+@mutant("BUD-006", overlaps=("VER-008",))
 class TellsLiveNodesAsFailed(ReferenceKernel):
     """Tells the live nodes of a failed run as failed."""
 
@@ -336,7 +342,7 @@ class ForgetsWhatOlderVersionsUsed(Wayward):
         )
 
 
-@mutant("BUD-007", report="bunnycompany/underclass#17")
+@mutant("BUD-007", overlaps=("BUD-002",), report="bunnycompany/underclass#17")
 class ChargesReplayedRecords(Wayward):
     """Charges what was replayed to the run that is resumed."""
 
@@ -350,7 +356,7 @@ class ChargesReplayedRecords(Wayward):
         )
 
 
-@mutant("BUD-007")
+@mutant("BUD-007", overlaps=("BUD-002",))
 class RefillsAtRecovery(Wayward):
     """Gives a run that is resumed its budgets anew."""
 
@@ -387,46 +393,14 @@ class ASuccessGivesBack(Wayward):
 # Defaults
 
 
-def defaults(attempts: int | Literal["none"], transitions: int | Literal["none"]) -> Rules:
-    """Return the rules by which a run has other limits where its document has none."""
-    other = {10_000: attempts, 100_000: transitions}
-
-    def beyond(usage: int, limit: int) -> bool:
-        limited = other.get(limit, limit)
-        return limited != "none" and exceeds(usage, limited)
-
-    return replace(RULES, exceeds=beyond)
-
-
-@mutant("BUD-008")
+@mutant("BUD-008", overlaps=("RTY-005",))
 class HasAThousandAttempts(ReferenceKernel):
     """Has 1,000 attempts where the document does not say how many."""
 
-    rules = defaults(1_000, 100_000)
+    rules = replace(RULES, exceeds=lambda usage, limit: exceeds(usage, 1_000 if limit == 10_000 else limit))
 
 
-@mutant("BUD-008")
-class HasUnlimitedAttempts(ReferenceKernel):
-    """Has any number of attempts where the document does not say how many."""
-
-    rules = defaults("none", 100_000)
-
-
-@mutant("BUD-008")
-class HasTenThousandTransitions(ReferenceKernel):
-    """Has 10,000 transitions where the document does not say how many."""
-
-    rules = defaults(10_000, 10_000)
-
-
-@mutant("BUD-008")
-class HasUnlimitedTransitions(ReferenceKernel):
-    """Has any number of transitions where the document does not say how many."""
-
-    rules = defaults(10_000, "none")
-
-
-@mutant("BUD-008")
+@mutant("BUD-008", overlaps=("BUD-004", "SIG-010", "TIM-001", "TIM-007", "TIM-011"))
 class LastsADay(Wayward):
     """Fails a run without an elapsed limit after a day."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -39,6 +39,9 @@ from perdure_conformance.reducer.mutants.turns import (
 from perdure_conformance.reducer.reference import ReferenceKernel
 from perdure_conformance.reducer.registry import mutant
 
+_OF_PENDING_NODES: Final = ("CAN-003", "EDG-008", "RUN-006", "RUN-019", "RUN-026")
+"""What shows by pending nodes of a cancelled run."""
+
 Targets = tuple[CancelTarget, ...]
 
 # What is recorded
@@ -66,7 +69,7 @@ class RecordsOtherwise(ReferenceKernel):
         return super().step(state, msgspec.structs.replace(event, targets=right), version)
 
 
-@mutant("CAN-001")
+@mutant("CAN-001", overlaps=("CAN-002",))
 class LeavesChildRunsOut(RecordsOtherwise):
     """Records the attempts that are active, without their child runs."""
 
@@ -75,7 +78,7 @@ class LeavesChildRunsOut(RecordsOtherwise):
         return tuple(msgspec.structs.replace(target, child_run_id=None) for target in right)
 
 
-@mutant("CAN-001", report="apache/incubator-kie-kogito-runtimes#4252")
+@mutant("CAN-001", overlaps=("CAN-002", "TIM-010"), report="apache/incubator-kie-kogito-runtimes#4252")
 class LeavesWaitingAttemptsOut(RecordsOtherwise):
     """Records the attempts that run, and not those that wait."""
 
@@ -140,14 +143,14 @@ class Spares(Wayward):
         return with_agenda(state, cancelling=position)
 
 
-@mutant("CAN-002", report="apache/incubator-kie-kogito-runtimes#4252")
+@mutant("CAN-002", overlaps=("CAN-001", "TIM-010"), report="apache/incubator-kie-kogito-runtimes#4252")
 class SparesWhatWaits(Spares):
     """Leaves waiting nodes as they are."""
 
     spared = frozenset({"waiting"})
 
 
-@mutant("CAN-002")
+@mutant("CAN-002", overlaps=_OF_PENDING_NODES)
 class SparesWhatHasNotBegun(Spares):
     """Leaves pending nodes as they are."""
 
@@ -161,14 +164,14 @@ class SparesWhatWillBeTriedAgain(Spares):
     spared = frozenset({"retry_pending"})
 
 
-@mutant("CAN-002")
+@mutant("CAN-002", overlaps=("CAN-003",))
 class SparesWhatAskedForChanges(Spares):
     """Takes nodes that asked for changes for ended."""
 
     spared = frozenset({"changes_requested"})
 
 
-@mutant("CAN-002")
+@mutant("CAN-002", overlaps=("CAN-001", "CAN-003", "CAN-004", "EDG-008", "RUN-026", "TIM-010"))
 class CancelsNodesNotAttempts(Wayward):
     """Does not say which attempt is cancelled."""
 
@@ -199,7 +202,7 @@ class CancelsWhatIsActiveFirst(Wayward):
         return with_agenda(state, cancelling=next(active, state.agenda.cancelling))
 
 
-@mutant("CAN-002")
+@mutant("CAN-002", overlaps=_OF_PENDING_NODES)
 class SkipsWhatHadNotBegun(Wayward):
     """Skips the nodes that had not begun, and cancels the others."""
 
@@ -214,7 +217,7 @@ class SkipsWhatHadNotBegun(Wayward):
 # What is judged
 
 
-@mutant("CAN-003")
+@mutant("CAN-003", overlaps=("BUD-002",))
 class ChargesTheCascade(Wayward):
     """Charges for each node that it cancels."""
 
@@ -245,7 +248,7 @@ class FiresEdgesOfTheCancelled(Wayward):
         return with_agenda(state, firing=later)
 
 
-@mutant("CAN-003")
+@mutant("CAN-003", overlaps=("RUN-026",))
 class ReleasesWhatWaitedForTheCancelled(Wayward):
     """Releases nodes whose dependencies have all ended, cancelled as they are, before it cancels them too."""
 
@@ -263,7 +266,21 @@ class ReleasesWhatWaitedForTheCancelled(Wayward):
         return state
 
 
-@mutant("CAN-003", overlaps=("RUN-007",))
+@mutant(
+    "CAN-003",
+    overlaps=(
+        "CAN-001",
+        "CAN-002",
+        "CAN-004",
+        "EDG-008",
+        "RUN-005",
+        "RUN-006",
+        "RUN-007",
+        "RUN-025",
+        "RUN-026",
+        "TIM-010",
+    ),
+)
 class GoesOnAfterTheRequest(Wayward):
     """Records the request, and leaves it to the nodes to end."""
 
@@ -311,7 +328,7 @@ class FinishesAfterItWasCancelled(Forgives):
         return super().pardons(state, event, error) and state.status == "cancelled" and is_fact
 
 
-@mutant("CAN-004")
+@mutant("CAN-004", overlaps=("CAN-001", "CAN-002", "CAN-003", "RUN-006"))
 class NeverSaysThatItIsCancelled(Wayward):
     """Cancels all nodes, and does not end the run."""
 

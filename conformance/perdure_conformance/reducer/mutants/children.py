@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 from immutables import Map
@@ -29,6 +29,9 @@ from perdure_conformance.reducer.mutants.faults import Forgives
 from perdure_conformance.reducer.mutants.turns import Turn, Wayward, at, with_agenda, without_output
 from perdure_conformance.reducer.reference import ReferenceKernel
 from perdure_conformance.reducer.registry import mutant
+
+_IN_OUTPUTS: Final = ("CHD-012", "CHD-014", "RUN-005", "RUN-006", "RUN-019")
+"""What looks at the output of a child run is judged by it too."""
 
 # Identities
 
@@ -156,7 +159,7 @@ class EndsChildrenFromOutside(Forgives):
         return super().pardons(state, event, error) and isinstance(event, NodeOutcomeCommitted)
 
 
-@mutant("CHD-011")
+@mutant("CHD-011", overlaps=("TIM-009",))
 class ChildrenWait(Forgives):
     """Lets a child's node wait for signals and timers."""
 
@@ -183,7 +186,7 @@ class AlwaysRequiresSuccess(ReferenceKernel):
     rules = replace(RULES, child_outcome=lambda _, result: child_outcome("require_success", result))
 
 
-@mutant("CHD-012")
+@mutant("CHD-012", overlaps=("RUN-019",))
 class TriesFailedChildrenAgain(ReferenceKernel):
     """Takes a child run that failed for a failure that may be tried again."""
 
@@ -219,7 +222,7 @@ class Gives(Wayward):
         return with_agenda(turn.after, outcome=(position, self.given(call.outputs, event, right)))
 
 
-@mutant("CHD-013")
+@mutant("CHD-013", overlaps=_IN_OUTPUTS)
 class CopiesTheWholeOutput(Gives):
     """Gives the node all that the child run gave, beside what it takes."""
 
@@ -229,7 +232,7 @@ class CopiesTheWholeOutput(Gives):
         return _succeeded({**completed.output, **_taken(outputs, completed)})
 
 
-@mutant("CHD-013", overlaps=("CHD-014",))
+@mutant("CHD-013", overlaps=_IN_OUTPUTS)
 class KeepsTheNamesOfTheChild(Gives):
     """Gives the node the fields that it takes under the names that the child run gave them."""
 
@@ -239,7 +242,7 @@ class KeepsTheNamesOfTheChild(Gives):
         return _succeeded({wanted: completed.output[wanted] for wanted in outputs.values()})
 
 
-@mutant("CHD-013")
+@mutant("CHD-013", overlaps=("CHD-011", "CHD-012", "TIM-007"))
 class GivesNoEmptyObject(Gives):
     """Gives no output at all where the node takes no field."""
 
@@ -297,7 +300,7 @@ class FailsAtExactlyTheLimit(Gives):
         return without_output("permanent_failure")
 
 
-@mutant("CHD-014")
+@mutant("CHD-014", overlaps=("RUN-005",))
 class HoldsTheWholeOutputAgainstTheLimit(Gives):
     """Fails for output that the node does not take, if that is too much."""
 

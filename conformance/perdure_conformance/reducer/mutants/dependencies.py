@@ -42,18 +42,19 @@ from perdure_conformance.reducer.registry import mutant
 # Policies
 
 
-@mutant("DEP-001")
+@mutant("DEP-001", overlaps=("DEP-004", "DEP-010", "DEP-011"))
 class RunsAfterFailures(ReferenceKernel):
-    """Satisfies all_succeeded when every prerequisite has ended, however."""
+    """Satisfies all_succeeded when every prerequisite has ended and one has succeeded."""
 
     @staticmethod
     def _satisfied(policy: DependencyPolicy, count: int, tally: Tally) -> bool:
-        return tally.unfinished == 0 if policy == "all_succeeded" else satisfied(policy, count, tally)
+        is_enough = policy == "all_succeeded" and tally.unfinished == 0 and tally.succeeded > 0
+        return is_enough or satisfied(policy, count, tally)
 
     rules = replace(RULES, satisfied=_satisfied)
 
 
-@mutant("DEP-001", overlaps=("DEP-010",))
+@mutant("DEP-001", overlaps=("DEP-010", "DEP-011", "EDG-016"))
 class TakesSkippedForSucceeded(Wayward):
     """Satisfies all_succeeded by a prerequisite that was skipped."""
 
@@ -72,7 +73,7 @@ class TakesSkippedForSucceeded(Wayward):
         return again(state, self.rules)
 
 
-@mutant("DEP-001")
+@mutant("DEP-001", overlaps=("DEP-006", "DEP-010", "DEP-011", "EDG-012"))
 class NeedsOneSuccess(ReferenceKernel):
     """Takes all_succeeded for any_succeeded."""
 
@@ -107,14 +108,14 @@ class TakesChangesRequestedForCompleted(CompletesBy):
     status = "changes_requested"
 
 
-@mutant("DEP-002")
+@mutant("DEP-002", overlaps=("VER-010",))
 class TakesRetryPendingForCompleted(CompletesBy):
     """Satisfies all_completed by a prerequisite that will be tried again."""
 
     status = "retry_pending"
 
 
-@mutant("DEP-002")
+@mutant("DEP-002", overlaps=("DEP-004",))
 class CompletesWithoutBlockedOnes(ReferenceKernel):
     """Does not satisfy all_completed if a prerequisite is blocked or cancelled."""
 
@@ -126,7 +127,7 @@ class CompletesWithoutBlockedOnes(ReferenceKernel):
     rules = replace(RULES, satisfied=_satisfied)
 
 
-@mutant("DEP-002")
+@mutant("DEP-002", overlaps=("BUD-005", "DEP-004", "EDG-016", "RTY-004", "RUN-023"))
 class CompletesWithASuccess(ReferenceKernel):
     """Does not satisfy all_completed unless some prerequisite succeeded."""
 
@@ -137,7 +138,7 @@ class CompletesWithASuccess(ReferenceKernel):
     rules = replace(RULES, satisfied=_satisfied)
 
 
-@mutant("DEP-003")
+@mutant("DEP-003", overlaps=("DEP-005",))
 class WaitsForAll(ReferenceKernel):
     """Satisfies any_succeeded only when every prerequisite has ended."""
 
@@ -148,7 +149,7 @@ class WaitsForAll(ReferenceKernel):
     rules = replace(RULES, satisfied=_satisfied)
 
 
-@mutant("DEP-003")
+@mutant("DEP-003", overlaps=("DEP-010",))
 class TakesTheFirstThatEnds(ReferenceKernel):
     """Satisfies any_succeeded by the first prerequisite that ends, however."""
 
@@ -159,7 +160,7 @@ class TakesTheFirstThatEnds(ReferenceKernel):
     rules = replace(RULES, satisfied=_satisfied)
 
 
-@mutant("DEP-003")
+@mutant("DEP-003", overlaps=("DEP-010", "DEP-011"))
 class AFailureSpoilsAny(ReferenceKernel):
     """Does not satisfy any_succeeded if another prerequisite ended without success before."""
 
@@ -196,7 +197,7 @@ class RemembersOldSuccesses(Wayward):
         return state if state is turn.after else again(state, self.rules)
 
 
-@mutant("DEP-004")
+@mutant("DEP-004", overlaps=("BUD-005", "DEP-002", "EDG-016", "RUN-023"))
 class DoesNotJudgeAtClosures(Wayward):
     """Judges dependents when attempts end, and not when a node is closed."""
 
@@ -209,7 +210,7 @@ class DoesNotJudgeAtClosures(Wayward):
         return state if state is turn.after else again(state, self.rules)
 
 
-@mutant("DEP-004")
+@mutant("DEP-004", overlaps=("DEP-002",))
 class DoesNotJudgeAtTerminations(Wayward):
     """Judges dependents at outcomes alone, and not when a node is terminated."""
 
@@ -238,7 +239,7 @@ class JudgesAfterEdges(Wayward):
         return state if state is turn.after else again(state, self.rules)
 
 
-@mutant("DEP-005")
+@mutant("DEP-005", overlaps=("DEP-008", "RUN-017"))
 class ForgetsTheLatch(Wayward):
     """Takes a latch back when a prerequisite is activated again before its dependent began."""
 
@@ -285,7 +286,7 @@ class ReleasesForEachSuccess(ReleasesMore):
     policies = frozenset({"any_succeeded"})
 
 
-@mutant("DEP-006")
+@mutant("DEP-006", overlaps=("DEP-007", "EDG-012", "VER-004"))
 class OverlooksTheCause(Overlooks):
     """Does not look which cause NodeReady names."""
 
@@ -293,7 +294,7 @@ class OverlooksTheCause(Overlooks):
     overlooked: ClassVar = frozenset({"cause"})
 
 
-@mutant("DEP-007")
+@mutant("DEP-007", overlaps=("DEP-004", "EDG-011", "EDG-016", "RUN-006", "RUN-017"))
 class BeginsWithoutAnEdge(Wayward):
     """Begins a node with dependencies and edges as soon as its dependencies are satisfied."""
 
@@ -305,14 +306,14 @@ class BeginsWithoutAnEdge(Wayward):
         return state if state is turn.after else again(state, self.rules)
 
 
-@mutant("DEP-007", overlaps=("EDG-011",))
+@mutant("DEP-007", overlaps=("DEP-010", "EDG-011", "EDG-012", "EDG-015", "EDG-016"))
 class BeginsWithoutItsDependencies(ReferenceKernel):
     """Begins a node as soon as an edge fires, whatever it depends on."""
 
     rules = replace(RULES, begins_at_once=lambda target: target.status not in LIVE and target.queue is None)
 
 
-@mutant("DEP-007", overlaps=("EDG-011",))
+@mutant("DEP-007", overlaps=("DEP-010", "EDG-011", "EDG-012", "EDG-015"))
 class ForgetsWhatCameTooEarly(Wayward):
     """Drops an activation that comes before the dependencies are satisfied."""
 
@@ -362,18 +363,20 @@ class PinsEachActivation(Wayward):
 # What a failure does to others
 
 
-@mutant("DEP-009", overlaps=("RUN-025",))
+@mutant("DEP-009", overlaps=("DEP-002", "DEP-003", "DEP-005", "DEP-010", "RUN-025"))
 class EndsTheRunWithItsFirstFailure(Wayward):
-    """Fails the run as soon as a node fails, as version 1 did."""
+    """Fails the run as soon as a node fails for good while others run, as version 1 did."""
 
     def turned(self, turn: Turn) -> State:
         ended, state = turn.ended, turn.after
-        if ended is None or state.nodes[ended.position].status != "failed":
+        if ended is None or ended.outcome.kind != "permanent_failure" or ended.is_retried:
+            return state
+        if not state.statuses.get("running", 0):
             return state
         return msgspec.structs.replace(state, agenda=Agenda(verdict="failed"))
 
 
-@mutant("DEP-009")
+@mutant("DEP-009", overlaps=("DEP-002", "DEP-003", "DEP-004", "DEP-010", "RTY-004"))
 class ReleasesNothingAfterAFailure(Wayward):
     """Releases nothing any more when some node has failed."""
 
@@ -388,7 +391,7 @@ class ReleasesNothingAfterAFailure(Wayward):
 # Impossible policies
 
 
-@mutant("DEP-010")
+@mutant("DEP-010", overlaps=("DEP-004",))
 class GivesUpAtTheFirstFailure(ClosesToo):
     """Closes a node when one prerequisite did not succeed, while others are still under way."""
 
@@ -401,7 +404,7 @@ class GivesUpAtTheFirstFailure(ClosesToo):
                 yield position, propagated(tally)
 
 
-@mutant("DEP-010")
+@mutant("DEP-010", overlaps=("DEP-004",))
 class ExpectsNoCorrection(ClosesToo):
     """Closes a node when all prerequisites have ended, though an edge may activate one again."""
 
@@ -412,7 +415,7 @@ class ExpectsNoCorrection(ClosesToo):
                 yield position, propagated(node.tally)
 
 
-@mutant("DEP-010")
+@mutant("DEP-010", overlaps=("EDG-016",))
 class WaitsWhileAnythingLeadsThere(Wayward):
     """Takes any way from a live node for hope, also one that ends in a dependency."""
 
@@ -421,7 +424,7 @@ class WaitsWhileAnythingLeadsThere(Wayward):
         return msgspec.structs.replace(state, entrances=state.entrances.update(entrances))
 
 
-@mutant("DEP-010")
+@mutant("DEP-010", overlaps=("EDG-016",))
 class KeepsWhatIsQueued(Wayward):
     """Does not close a node for which activations are queued."""
 
@@ -441,7 +444,7 @@ class KeepsTheQueueOfTheClosed(Wayward):
         return after if position is None else with_node(after, position, queue=turn.before.nodes[position].queue)
 
 
-@mutant("DEP-010")
+@mutant("DEP-010", overlaps=("EDG-016",))
 class ClosesOnlyWhatNothingReaches(Wayward):
     """Does not close a node as long as a live node reaches it, though its dependencies are hopeless."""
 
@@ -464,14 +467,34 @@ class BlockedBeatsCancelled(ReferenceKernel):
     rules = replace(RULES, propagated=lambda tally: "blocked" if tally.blocked else propagated(tally))
 
 
-@mutant("DEP-011")
+@mutant(
+    "DEP-011",
+    overlaps=("DEP-001", "DEP-002", "DEP-003", "DEP-004", "DEP-010", "EDG-008", "EDG-016", "RUN-019", "RUN-020"),
+)
 class AlwaysSkips(ReferenceKernel):
     """Closes a node as skipped, whatever its prerequisites are."""
 
     rules = replace(RULES, propagated=lambda _: "skipped")
 
 
-@mutant("DEP-011")
+@mutant(
+    "DEP-011",
+    overlaps=(
+        "BUD-002",
+        "DEP-001",
+        "DEP-002",
+        "DEP-004",
+        "DEP-009",
+        "DEP-010",
+        "EDG-008",
+        "EDG-016",
+        "RUN-018",
+        "RUN-020",
+        "RUN-023",
+        "RUN-025",
+        "VER-011",
+    ),
+)
 class BlocksBehindFailures(ReferenceKernel):
     """Closes a node behind a failure as blocked."""
 

@@ -33,7 +33,7 @@ from perdure_conformance.reducer.registry import mutant
 # Which edges fire
 
 
-@mutant("EDG-008")
+@mutant("EDG-008", overlaps=("EDG-014", "EDG-015", "RUN-006", "RUN-017"))
 class FiresOnlyTheFirst(Wayward):
     """Follows the first edge that matches, and no other."""
 
@@ -42,7 +42,7 @@ class FiresOnlyTheFirst(Wayward):
         return turn.after if ended is None else _refired(turn.after, turn.after.agenda.firing[:1], self)
 
 
-@mutant("EDG-008")
+@mutant("EDG-008", overlaps=("EDG-015", "RUN-006", "RUN-017"))
 class FiresTheLastEdgeFirst(Wayward):
     """Follows edges in the opposite order."""
 
@@ -51,7 +51,7 @@ class FiresTheLastEdgeFirst(Wayward):
         return turn.after if ended is None else _refired(turn.after, turn.after.agenda.firing[::-1], self)
 
 
-@mutant("EDG-008")
+@mutant("EDG-008", overlaps=("DEP-010", "VER-010"))
 class FiresAtEachFailure(Wayward):
     """Follows the edges of an outcome that will be retried."""
 
@@ -62,7 +62,7 @@ class FiresAtEachFailure(Wayward):
         return firing(turn.after, matching(turn.after, ended.position, ended.outcome, self.rules), self.rules)
 
 
-@mutant("EDG-008")
+@mutant("EDG-008", overlaps=("DEP-001", "DEP-010", "EDG-016", "EDG-017", "RUN-023"))
 class FiresAtClosures(Wayward):
     """Follows the edges of a node that was skipped or closed otherwise."""
 
@@ -79,7 +79,11 @@ class FiresAtClosures(Wayward):
         return firing(turn.after, edges, self.rules)
 
 
-@mutant("EDG-008", report="github/spec-kit#2592")
+@mutant(
+    "EDG-008",
+    overlaps=("DEP-004", "DEP-005", "DEP-008", "EDG-009", "RUN-017", "RUN-024"),
+    report="github/spec-kit#2592",
+)
 class LoopsOnItsFirstOutcome(Wayward):
     """Matches edges with the first outcome that a node ever had."""
 
@@ -99,7 +103,7 @@ class LoopsOnItsFirstOutcome(Wayward):
         return turn.after if is_right else firing(turn.after, edges, self.rules)
 
 
-@mutant("EDG-009")
+@mutant("EDG-009", overlaps=("EDG-008",))
 class CallsTheLastFailurePermanent(ReferenceKernel):
     """Matches edges with a permanent failure when the attempts are used up."""
 
@@ -112,7 +116,7 @@ class CallsTheLastFailurePermanent(ReferenceKernel):
     rules = replace(RULES, matches=_matches)
 
 
-@mutant("EDG-009", overlaps=("EDG-008",))
+@mutant("EDG-009", overlaps=("EDG-008", "EDG-010", "RTY-004"))
 class FollowsNoRetryableFailure(ReferenceKernel):
     """Follows no edge at all when the attempts are used up."""
 
@@ -122,7 +126,7 @@ class FollowsNoRetryableFailure(ReferenceKernel):
     )
 
 
-@mutant("EDG-010")
+@mutant("EDG-010", overlaps=("EDG-008", "EDG-009", "EDG-015", "RTY-004", "RUN-006", "RUN-017"))
 class PointsAtTheEventBefore(Wayward):
     """Tells the sequence of the event before TransitionActivated, which is not always the outcome."""
 
@@ -152,7 +156,7 @@ class OverlooksTheSource(Overlooks):
 # What becomes of an activation
 
 
-@mutant("EDG-011", overlaps=("EDG-012",))
+@mutant("EDG-011", overlaps=("BUD-002", "DEP-010", "EDG-012"))
 class LosesWhatComesToABusyNode(Wayward):
     """Drops an activation that comes while its target is busy."""
 
@@ -183,14 +187,29 @@ class OvertakesTheQueue(ReferenceKernel):
     rules = replace(RULES, begins_at_once=lambda target: target.status not in LIVE and is_released(target))
 
 
-@mutant("EDG-011")
+@mutant(
+    "EDG-011",
+    overlaps=(
+        "BUD-007",
+        "BUD-008",
+        "CHD-009",
+        "DEP-004",
+        "DEP-010",
+        "EDG-013",
+        "EDG-015",
+        "RTY-003",
+        "RUN-017",
+        "RUN-020",
+        "RUN-027",
+    ),
+)
 class QueuesEverything(ReferenceKernel):
     """Queues an activation of a node that ended before, although the node is idle."""
 
     rules = replace(RULES, begins_at_once=lambda target: begins_at_once(target) and target.status not in TERMINAL)
 
 
-@mutant("EDG-012")
+@mutant("EDG-012", overlaps=("EDG-011",))
 class BeginsTheLatestFirst(Wayward):
     """Takes the activation that came last from the queue."""
 
@@ -214,7 +233,7 @@ class OrdersTheQueueByEdges(Wayward):
         return with_node(turn.after, position, activation=first, queue=_queue(others))
 
 
-@mutant("EDG-012")
+@mutant("EDG-012", overlaps=("EDG-011",))
 class EmptiesTheQueue(Wayward):
     """Begins one activation of the queue, and forgets the others."""
 
@@ -227,14 +246,14 @@ class EmptiesTheQueue(Wayward):
 # How often
 
 
-@mutant("EDG-013")
+@mutant("EDG-013", overlaps=("DEP-004", "DEP-005", "EDG-011", "EDG-012", "EDG-015", "RUN-017", "RUN-020", "RUN-027"))
 class RunsNothingTwice(ReferenceKernel):
     """Lets no edge fire into a node that succeeded."""
 
     rules = replace(RULES, fires=lambda target, limit: target.status != "succeeded" and fires(target, limit))
 
 
-@mutant("EDG-013")
+@mutant("EDG-013", overlaps=("DEP-004", "DEP-010", "RUN-020"))
 class LeavesFailedNodesFailed(ReferenceKernel):
     """Lets no edge fire into a node that failed."""
 
@@ -257,7 +276,7 @@ class TerminatedForGood(Wayward):
         return state.outcomes[target.outcome].kind in {"changes_requested", "retryable_failure"}
 
 
-@mutant("EDG-014")
+@mutant("EDG-014", overlaps=("DEP-010", "EDG-016"))
 class FiresIntoClosedNodes(ReferenceKernel):
     """Lets an edge fire into a node that was closed, which then runs."""
 
@@ -290,7 +309,10 @@ class CountsRetriesAsActivations(ReferenceKernel):
     rules = replace(RULES, fires=_fires)
 
 
-@mutant("EDG-015")
+@mutant(
+    "EDG-015",
+    overlaps=("DEP-005", "DEP-006", "DEP-010", "EDG-011", "EDG-013", "EDG-016", "RTY-003", "RUN-017", "RUN-027"),
+)
 class CountsOnlyWhatEdgesBring(Wayward):
     """Does not count the activation that a node began the run with."""
 
@@ -323,7 +345,7 @@ class CountsTheQueueTwice(Wayward):
         return with_node(turn.after, position, activations=turn.after.nodes[position].activations + 1)
 
 
-@mutant("EDG-015")
+@mutant("EDG-015", overlaps=("DEP-010", "EDG-016", "RUN-017", "RUN-027"))
 class AllowsOneActivationMore(ReferenceKernel):
     """Lets an edge fire once more than `max_activations` says."""
 
@@ -332,7 +354,7 @@ class AllowsOneActivationMore(ReferenceKernel):
     )
 
 
-@mutant("EDG-015")
+@mutant("EDG-015", overlaps=("DEP-005", "DEP-006", "EDG-008", "EDG-011", "EDG-013"))
 class LimitsWhatStarted(Wayward):
     """Counts an activation when its first attempt starts."""
 
@@ -352,7 +374,7 @@ class LimitsWhatStarted(Wayward):
 # Branches that are not taken
 
 
-@mutant("EDG-016")
+@mutant("EDG-016", overlaps=("DEP-001", "DEP-002", "DEP-007", "DEP-010", "DEP-011", "EDG-008", "EDG-017"))
 class NeverSkips(Wayward):
     """Leaves a branch that is not taken pending, so that the run never ends."""
 
@@ -363,7 +385,7 @@ class NeverSkips(Wayward):
         )
 
 
-@mutant("EDG-016")
+@mutant("EDG-016", overlaps=("DEP-001", "DEP-002", "DEP-010", "DEP-011"))
 class KeepsALoopAlive(Wayward):
     """Does not skip the nodes of a loop, since they lead to each other."""
 
@@ -377,7 +399,7 @@ class KeepsALoopAlive(Wayward):
         return again(turn.after, self.rules, keeps) if turn.after.agenda.closing else turn.after
 
 
-@mutant("EDG-016")
+@mutant("EDG-016", overlaps=("DEP-001", "DEP-002", "DEP-007", "DEP-010", "DEP-011", "EDG-008", "EDG-017", "RUN-023"))
 class CallsUntakenBranchesBlocked(Wayward):
     """Closes a branch that is not taken as blocked."""
 
@@ -389,7 +411,7 @@ class CallsUntakenBranchesBlocked(Wayward):
         return msgspec.structs.replace(event, outcome=without_output("blocked")) if is_untaken else event
 
 
-@mutant("EDG-017", report="twentyhq/twenty#24071")
+@mutant("EDG-017", overlaps=("DEP-010", "EDG-008", "EDG-009", "EDG-016"), report="twentyhq/twenty#24071")
 class SkipsAMergeWithADeadEdge(ClosesToo):
     """Skips a node as soon as one edge into it was not taken, though another may yet fire."""
 
@@ -400,7 +422,7 @@ class SkipsAMergeWithADeadEdge(ClosesToo):
                 yield target, "skipped"
 
 
-@mutant("EDG-017")
+@mutant("EDG-017", overlaps=("EDG-016",))
 class LooksOneEdgeBack(ClosesToo):
     """Skips a node to which no edge of a live node leads directly."""
 
@@ -413,7 +435,7 @@ class LooksOneEdgeBack(ClosesToo):
                 yield position, "skipped"
 
 
-@mutant("EDG-017")
+@mutant("EDG-017", overlaps=("EDG-016",))
 class LooksAlongEdgesOnly(ClosesToo):
     """Skips a node that live nodes reach only by way of a dependency."""
 

@@ -31,24 +31,48 @@ from perdure_conformance.reducer.mutants.turns import Overlooks, Turn, Wayward, 
 from perdure_conformance.reducer.reference import ReferenceKernel
 from perdure_conformance.reducer.registry import mutant
 
+_AFTER_THE_LAST_ATTEMPT: Final = (
+    "BUD-002",
+    "DEP-002",
+    "EDG-008",
+    "EDG-009",
+    "EDG-010",
+    "EDG-012",
+    "RTY-004",
+    "RUN-021",
+    "SIG-010",
+    "TIM-002",
+    "VER-012",
+)
+"""What follows from attempts that are used up."""
+
 # What is retried
 
 
-@mutant("RTY-001")
+@mutant(
+    "RTY-001",
+    overlaps=_AFTER_THE_LAST_ATTEMPT,
+)
 class RetriesOnceMore(ReferenceKernel):
     """Counts retries, and so makes one attempt more than `max_attempts`."""
 
     rules = replace(RULES, has_attempts=lambda policy, attempts: attempts <= policy.max_attempts)
 
 
-@mutant("RTY-001")
+@mutant(
+    "RTY-001",
+    overlaps=_AFTER_THE_LAST_ATTEMPT,
+)
 class RetriesForEver(ReferenceKernel):
     """Never comes to the end of its attempts."""
 
     rules = replace(RULES, has_attempts=lambda *_: True)
 
 
-@mutant("RTY-001")
+@mutant(
+    "RTY-001",
+    overlaps=("DEP-001", "DEP-002", "DEP-004", "EDG-008", "EDG-009", "EDG-012", "EDG-016", "EDG-017", "RTY-004"),
+)
 class RetriesRequestsForChanges(ReferenceKernel):
     """Tries again what asked for changes."""
 
@@ -58,28 +82,33 @@ class RetriesRequestsForChanges(ReferenceKernel):
     )
 
 
-@mutant("RTY-001")
+@mutant("RTY-001", overlaps=("DEP-003", "DEP-010", "EDG-008", "EDG-012", "RTY-004", "RUN-021"))
 class RetriesPermanentFailures(ReferenceKernel):
-    """Tries again any failure, named or not."""
+    """Tries again any failure of a node with a retry policy of its own, named or not."""
 
-    rules = replace(RULES, may_retry=lambda _, kind: kind in {"retryable_failure", "permanent_failure"})
+    rules = replace(
+        RULES,
+        may_retry=lambda policy, kind: (
+            may_retry(policy, kind) or (kind == "permanent_failure" and policy != RetryPolicy())
+        ),
+    )
 
 
-@mutant("RTY-001")
+@mutant("RTY-001", overlaps=("CHD-014", "EDG-008", "EDG-009", "RTY-004"))
 class IgnoresTheClasses(ReferenceKernel):
     """Tries no permanent failure again, though it is named."""
 
     rules = replace(RULES, may_retry=lambda _, kind: kind == "retryable_failure")
 
 
-@mutant("RTY-001")
+@mutant("RTY-001", overlaps=("EDG-009",))
 class RetriesOnlyWhatIsNamed(ReferenceKernel):
     """Does not try a retryable failure again where `classes` names only permanent ones."""
 
     rules = replace(RULES, may_retry=lambda policy, kind: kind in policy.classes)
 
 
-@mutant("RTY-001", report="open-mercato/cezar#51")
+@mutant("RTY-001", overlaps=("EDG-013",), report="open-mercato/cezar#51")
 class OneCounterForAllActivations(Wayward):
     """Holds all attempts that a node ever had against the limit of one activation."""
 
@@ -97,29 +126,46 @@ class OneCounterForAllActivations(Wayward):
         return with_node(turn.after, position, attempts=turn.before.nodes[position].attempts)
 
 
-@mutant("RTY-002")
-class CountsRetriesFromOne(Wayward):
-    """Says in RetryScheduled which retry it is, not which attempt."""
+@mutant("RTY-002", overlaps=("BUD-001", "RTY-001", "RTY-005", "RTY-006"))
+class AnnouncesTheSecondAttempt(Wayward):
+    """Says in each RetryScheduled that the second attempt is to come."""
 
     def owed(self, state: State) -> EventV5 | None:
         event = super().owed(state)
         if isinstance(event, RetryScheduled):
-            return msgspec.structs.replace(event, next_attempt=event.next_attempt - 1)
+            return msgspec.structs.replace(event, next_attempt=2)
         return event
 
 
-@mutant("RTY-002")
+@mutant(
+    "RTY-002",
+    overlaps=(
+        "CHD-011",
+        "CHD-014",
+        "DEP-002",
+        "DEP-010",
+        "EDG-008",
+        "EDG-012",
+        "EDG-015",
+        "EDG-017",
+        "RTY-003",
+        "RTY-008",
+        "RUN-017",
+        "SIG-006",
+        "SIG-010",
+    ),
+)
 class LeavesRetriesToRecovery(Wayward):
-    """Makes a node retry pending, and schedules nothing."""
+    """Makes a node retry pending, and schedules nothing as long as another node is ready."""
 
     def turned(self, turn: Turn) -> State:
         ended = turn.ended
-        if ended is None or not ended.is_retried:
+        if ended is None or not ended.is_retried or not turn.after.statuses.get("ready", 0):
             return turn.after
         return tidied(with_agenda(turn.after, retry=None), self.rules)
 
 
-@mutant("RTY-002")
+@mutant("RTY-002", overlaps=("RTY-003",))
 class OverlooksTheNumberOfTheRetry(Overlooks):
     """Does not look which attempt RetryScheduled announces."""
 
@@ -130,17 +176,34 @@ class OverlooksTheNumberOfTheRetry(Overlooks):
 # How attempts are counted
 
 
-@mutant("RTY-003", overlaps=("RTY-001",), report="cadence-workflow/cadence#1486")
-class EachRetryIsAttemptOne(Wayward):
-    """Begins to count anew at each retry, and so never comes to the end."""
+@mutant("RTY-003", overlaps=("CHD-009", "RTY-001", "RTY-005"), report="cadence-workflow/cadence#1486")
+class TheThirdAttemptIsAttemptOne(Wayward):
+    """Begins to count anew after two attempts, and so never comes to the end."""
 
     def turned(self, turn: Turn) -> State:
-        if not isinstance(turn.event, RetryReleased):
+        if not isinstance(turn.event, RetryReleased) or turn.event.next_attempt < 3:
             return turn.after
         return with_node(turn.after, at(turn.after, turn.event.node), attempts=0)
 
 
-@mutant("RTY-003", overlaps=("RTY-001", "EDG-013"), report="open-mercato/cezar#51")
+@mutant(
+    "RTY-003",
+    overlaps=(
+        "BUD-007",
+        "BUD-008",
+        "CHD-009",
+        "DEP-004",
+        "DEP-010",
+        "EDG-011",
+        "EDG-012",
+        "EDG-013",
+        "EDG-015",
+        "RTY-001",
+        "RUN-017",
+        "RUN-027",
+    ),
+    report="open-mercato/cezar#51",
+)
 class LoopsKeepCounting(Wayward):
     """Goes on counting attempts in a new activation."""
 
@@ -154,7 +217,22 @@ class LoopsKeepCounting(Wayward):
         return with_node(turn.after, position, attempts=turn.before.nodes[position].attempts)
 
 
-@mutant("RTY-003", overlaps=("RTY-001",))
+@mutant(
+    "RTY-003",
+    overlaps=(
+        "CHD-011",
+        "RTY-001",
+        "RTY-006",
+        "RTY-008",
+        "RUN-019",
+        "SIG-006",
+        "SIG-010",
+        "TIM-001",
+        "TIM-002",
+        "TIM-003",
+        "TIM-006",
+    ),
+)
 class ExpiriesDoNotCount(Wayward):
     """Does not count an attempt that expired."""
 
@@ -165,7 +243,7 @@ class ExpiriesDoNotCount(Wayward):
         return with_node(turn.after, ended.position, attempts=turn.after.nodes[ended.position].attempts - 1)
 
 
-@mutant("RTY-003")
+@mutant("RTY-003", overlaps=("EDG-013",))
 class BelievesAnyNumber(Forgives):
     """Believes what NodeStarted says of its number."""
 
@@ -178,14 +256,15 @@ class BelievesAnyNumber(Forgives):
         return policy_of(state.node(position)).attempt_deadline_ms is None and event.deadline_ms is None
 
 
-@mutant("RTY-003")
+@mutant("RTY-003", overlaps=("DEP-008", "EDG-011", "EDG-012", "EDG-016", "RUN-017"))
 class CountsAttemptsOfTheRun(Wayward):
-    """Numbers the attempts of the run, not those of an activation."""
+    """Gives a retry its number among the attempts of the run, not among those of its activation."""
 
     def seen(self, state: State, event: EventV5) -> State:
-        if not isinstance(event, NodeStarted):
+        position = state.position(event.node) if isinstance(event, NodeStarted) else None
+        if position is None or not state.nodes[position].attempts:
             return state
-        return with_node(state, at(state, event.node), attempts=state.attempts_used)
+        return with_node(state, position, attempts=state.attempts_used)
 
     def turned(self, turn: Turn) -> State:
         if not isinstance(turn.event, NodeStarted):
@@ -194,7 +273,7 @@ class CountsAttemptsOfTheRun(Wayward):
         return with_node(turn.after, position, attempts=turn.before.nodes[position].attempts + 1)
 
     def opens(self, state: State | None, opening: EventV5) -> EventV5:
-        if state is None or not isinstance(opening, NodeStarted):
+        if state is None or not isinstance(opening, NodeStarted) or opening.attempt == 1:
             return opening
         return msgspec.structs.replace(opening, attempt=state.attempts_used + 1)
 
@@ -202,7 +281,21 @@ class CountsAttemptsOfTheRun(Wayward):
 # When they are used up
 
 
-@mutant("RTY-004")
+@mutant(
+    "RTY-004",
+    overlaps=(
+        "BUD-002",
+        "DEP-002",
+        "EDG-008",
+        "EDG-009",
+        "EDG-010",
+        "EDG-012",
+        "RUN-021",
+        "SIG-010",
+        "TIM-002",
+        "VER-012",
+    ),
+)
 class FailsWithoutATermination(Wayward):
     """Does not write why a node failed whose attempts are used up."""
 
@@ -213,7 +306,23 @@ class FailsWithoutATermination(Wayward):
         return again(with_agenda(state, termination=None), self.rules)
 
 
-@mutant("RTY-004", report="inngest/inngest#1290")
+@mutant(
+    "RTY-004",
+    overlaps=(
+        "BUD-002",
+        "DEP-002",
+        "EDG-008",
+        "EDG-009",
+        "EDG-010",
+        "EDG-012",
+        "RTY-001",
+        "RUN-021",
+        "SIG-010",
+        "TIM-002",
+        "VER-012",
+    ),
+    report="inngest/inngest#1290",
+)
 class StaysAfterTheLastAttempt(Wayward):
     """Leaves a node retry pending for ever when its attempts are used up."""
 
@@ -229,18 +338,20 @@ class StaysAfterTheLastAttempt(Wayward):
         return tidied(with_agenda(state, retry=None), self.rules)
 
 
-@mutant("RTY-004")
-class TerminatesEveryFailure(Wayward):
-    """Writes NodeTerminated after a permanent failure, too."""
+@mutant("RTY-004", overlaps=("EDG-008", "EDG-009", "EDG-012", "RUN-021"))
+class TerminatesEveryLastFailure(Wayward):
+    """Writes NodeTerminated after a permanent failure of the last attempt, too."""
 
     def turned(self, turn: Turn) -> State:
         ended, state = turn.ended, turn.after
-        if ended is None or ended.is_retried or ended.outcome.kind != "permanent_failure":
+        if ended is None or ended.outcome.kind != "permanent_failure":
+            return state
+        if has_attempts(policy_of(state.node(ended.position)), turn.before.nodes[ended.position].attempts):
             return state
         return with_agenda(state, termination=ended.position)
 
 
-@mutant("RTY-004")
+@mutant("RTY-004", overlaps=("EDG-008", "EDG-009", "EDG-010"))
 class TerminatesAfterEdges(Wayward):
     """Writes NodeTerminated after the edges of the node have fired."""
 
@@ -264,7 +375,7 @@ class TellsAllAttempts(Wayward):
         )
 
 
-@mutant("RTY-004")
+@mutant("RTY-004", overlaps=("RUN-022", "VER-012"))
 class OverlooksLimitAndUsage(Overlooks):
     """Does not look what NodeTerminated says of limit and usage."""
 
@@ -302,16 +413,16 @@ class OverflowsBeforeTheMaximum(ReferenceKernel):
 
 @mutant("RTY-005", report="apache/airflow#47971")
 class FailsInFloatingPoint(ReferenceKernel):
-    """Reckons a delay in floating point, which fails for high powers although there is a maximum."""
+    """Reckons a delay in floating point, and has none for high powers although there is a maximum."""
 
-    rules = replace(
-        RULES,
-        delay_ms=exponential(
-            lambda initial, multiplier, maximum, attempt: int(
-                min(initial * float(multiplier) ** (attempt - 2), float(maximum))
-            )
-        ),
-    )
+    @staticmethod
+    def _delay(initial: int, multiplier: int, maximum: int, attempt: int) -> int:
+        try:
+            return int(min(initial * float(multiplier) ** (attempt - 2), float(maximum)))
+        except OverflowError:
+            return 0
+
+    rules = replace(RULES, delay_ms=exponential(_delay))
 
 
 @mutant("RTY-005")
@@ -326,7 +437,7 @@ class GrowsFromTheFirstRetryOn(ReferenceKernel):
     )
 
 
-@mutant("RTY-005")
+@mutant("RTY-005", overlaps=("RTY-008",))
 class StartsAboveTheMaximum(ReferenceKernel):
     """Does not hold the initial delay against the maximum."""
 
@@ -354,7 +465,7 @@ class GrowsBySteps(ReferenceKernel):
     )
 
 
-@mutant("RTY-005")
+@mutant("RTY-005", overlaps=("RTY-002", "RTY-006"))
 class FixedDelaysAddUp(ReferenceKernel):
     """Adds a fixed delay once more at each retry."""
 
@@ -392,7 +503,7 @@ class CountsFromTheDeadline(Wayward):
         return with_node(state, ended.position, deadline_ms=_passed(turn.before, ended.position))
 
 
-@mutant("RTY-006")
+@mutant("RTY-006", overlaps=("RTY-008", "TIM-011"))
 class JudgesByItsOwnJitter(Wayward):
     """Computes a recorded deadline again, and refuses any other."""
 
@@ -404,7 +515,7 @@ class JudgesByItsOwnJitter(Wayward):
         return super().step(state, event, version)
 
 
-@mutant("RTY-006")
+@mutant("RTY-006", overlaps=("RTY-008",))
 class KeepsItsOwnDeadline(Wayward):
     """Takes a recorded deadline, and keeps the one that it computes again."""
 
@@ -415,7 +526,7 @@ class KeepsItsOwnDeadline(Wayward):
         return super().step(state, expected, version) if is_retry and expected is not None else after
 
 
-@mutant("RTY-006")
+@mutant("RTY-006", overlaps=("RTY-005", "TIM-011"))
 class TakesAnyRetryDeadline(Forgives):
     """Takes any deadline of a retry, however early or late."""
 
@@ -428,8 +539,8 @@ class TakesAnyRetryDeadline(Forgives):
         return expected == msgspec.structs.replace(event, deadline_ms=getattr(expected, "deadline_ms", None))
 
 
-@mutant("RTY-006")
-class RefusesTheMostJitter(Wayward):
+@mutant("RTY-006", overlaps=("RTY-008",))
+class RefusesTheMostJitter(ReferenceKernel):
     """Refuses a deadline with all the jitter that the policy allows."""
 
     def step(self, state: State | None, event: AnyEvent, version: int) -> State:
@@ -441,7 +552,7 @@ class RefusesTheMostJitter(Wayward):
         return super().step(state, event, version)
 
 
-@mutant("RTY-006")
+@mutant("RTY-006", overlaps=("TIM-011",))
 class ReadsJitterBothWays(Forgives):
     """Takes a deadline that lies before the delay is over by no more than the jitter."""
 
@@ -550,27 +661,27 @@ class HashesOneDigit(ReferenceKernel):
 # Releases
 
 
-@mutant("RTY-008")
+@mutant("RTY-008", overlaps=("CHD-014", "EDG-008", "EDG-015", "EDG-017", "RTY-003", "RUN-017", "VER-011"))
 class WaitsForTheClock(Wayward):
-    """Releases a retry whose deadline is now only when time goes on."""
+    """Releases a retry whose deadline is now only when time goes on, as long as another node is ready."""
 
     def turned(self, turn: Turn) -> State:
         event, state = turn.event, turn.after
-        if not isinstance(event, RetryScheduled) or state.agenda.retry is None:
+        if not isinstance(event, RetryScheduled) or state.agenda.retry is None or not state.statuses.get("ready", 0):
             return state
         state = with_agenda(state, retry=None)
         return tidied(scheduled(state, "retry", event.deadline_ms, at(state, event.node), self.rules), self.rules)
 
 
-@mutant("RTY-008")
+@mutant("RTY-008", overlaps=("CHD-011", "CHD-014", "EDG-008", "EDG-015", "EDG-017", "RTY-003", "RUN-017", "VER-011"))
 class ReleasesWithoutARecord(Wayward):
-    """Makes a node ready at once when its retry is immediate, without RetryReleased."""
+    """Makes a node ready at once when its retry is immediate and another node is ready, without RetryReleased."""
 
     rules = with_moves(("retry_pending", "ready"))
 
     def turned(self, turn: Turn) -> State:
         event, state = turn.event, turn.after
-        if not isinstance(event, RetryScheduled) or state.agenda.retry is None:
+        if not isinstance(event, RetryScheduled) or state.agenda.retry is None or not state.statuses.get("ready", 0):
             return state
         position = at(state, event.node)
         node = msgspec.structs.replace(state.nodes[position], status="ready", retry_ms=None)
@@ -578,7 +689,7 @@ class ReleasesWithoutARecord(Wayward):
         return tidied(with_agenda(state, retry=None), self.rules)
 
 
-@mutant("RTY-008")
+@mutant("RTY-008", overlaps=("RTY-005", "TIM-011"))
 class ReleasesOnlyWithoutDelay(Wayward):
     """Looks at the policy, not at the deadline: only `immediate` is released at once, and not a delay of 0."""
 
@@ -593,7 +704,7 @@ class ReleasesOnlyWithoutDelay(Wayward):
         return tidied(scheduled(state, "retry", event.deadline_ms, position, self.rules), self.rules)
 
 
-@mutant("RTY-009")
+@mutant("RTY-009", overlaps=("RTY-006", "RTY-008", "TIM-005"))
 class TakesAReleaseAtAnyTime(Forgives):
     """Takes RetryReleased whenever the node is retry pending, due or not."""
 
@@ -606,7 +717,7 @@ class TakesAReleaseAtAnyTime(Forgives):
         return node.retry_ms is not None and event.next_attempt == node.attempts + 1
 
 
-@mutant("RTY-009", overlaps=("RUN-012",))
+@mutant("RTY-009", overlaps=("EDG-011", "RUN-012"))
 class StartsBeforeTheRelease(Forgives):
     """Starts a node that is retry pending, without waiting for its deadline."""
 
@@ -619,7 +730,7 @@ class StartsBeforeTheRelease(Forgives):
         return state.nodes[at(state, event.node)].status == "retry_pending"
 
 
-@mutant("RTY-009")
+@mutant("RTY-009", overlaps=("BUD-003", "RTY-002", "RTY-006", "RUN-006", "TIM-001", "TIM-003", "TIM-010"))
 class ReleasesAtTheNextTick(Wayward):
     """Releases a retry as soon as time goes on at all."""
 

@@ -85,7 +85,7 @@ class WaitsForAnything(Forgives):
     forgiven: ClassVar = frozenset({"undeclared_signal"})
 
 
-@mutant("SIG-002", overlaps=("SIG-003",))
+@mutant("SIG-002", overlaps=("BUD-006", "CAN-002", "EDG-011", "RUN-014", "RUN-020", "SIG-003", "SIG-004", "SIG-005"))
 class WaitsWhileItRuns(Wayward):
     """Leaves a node running that waits for a signal."""
 
@@ -97,7 +97,7 @@ class WaitsWhileItRuns(Wayward):
         return changed(turn.after, position, node, self.rules)
 
 
-@mutant("SIG-003", overlaps=("RUN-020",))
+@mutant("SIG-003", overlaps=("RUN-020", "SIG-005"))
 class WaitsTwice(Forgives):
     """Opens a wait in the place of one that is open."""
 
@@ -109,7 +109,7 @@ class WaitsTwice(Forgives):
         return _is_waiting(state, event.node, event.attempt_id)
 
 
-@mutant("SIG-003", overlaps=("RUN-014", "RUN-020"))
+@mutant("SIG-003", overlaps=("RUN-014", "RUN-020", "SIG-004", "SIG-005"))
 class EndsWhileItWaits(Forgives):
     """Takes the outcome of an attempt that waits."""
 
@@ -125,7 +125,23 @@ class EndsWhileItWaits(Forgives):
 # Deliveries
 
 
-@mutant("SIG-004")
+@mutant(
+    "SIG-004",
+    overlaps=(
+        "EDG-011",
+        "EDG-016",
+        "RUN-014",
+        "RUN-020",
+        "SIG-003",
+        "SIG-005",
+        "SIG-006",
+        "SIG-007",
+        "SIG-008",
+        "SIG-009",
+        "TIM-001",
+        "TIM-010",
+    ),
+)
 class WaitsOn(Wayward):
     """Leaves a wait open whose signal came."""
 
@@ -139,7 +155,22 @@ class WaitsOn(Wayward):
         return changed(turn.after, position, node, self.rules)
 
 
-@mutant("SIG-004")
+@mutant(
+    "SIG-004",
+    overlaps=(
+        "EDG-011",
+        "EDG-016",
+        "RUN-014",
+        "RUN-020",
+        "SIG-003",
+        "SIG-006",
+        "SIG-007",
+        "SIG-008",
+        "SIG-009",
+        "TIM-001",
+        "TIM-005",
+    ),
+)
 class ASignalStartsANewAttempt(Wayward):
     """Ends an attempt when its signal comes, and makes its node ready for another."""
 
@@ -171,7 +202,7 @@ class BelievesDeliveries(Forgives):
         raise NotImplementedError
 
 
-@mutant("SIG-004")
+@mutant("SIG-004", overlaps=("TIM-010",))
 class AcceptsForAnyAttempt(BelievesDeliveries):
     """Does not look which attempt accepts a signal."""
 
@@ -197,14 +228,14 @@ class RejectsForAnyAttempt(BelievesDeliveries):
         return state.nodes[at(state, event.node)].attempt_id != event.attempt_id
 
 
-@mutant("SIG-005", overlaps=("SIG-004",))
+@mutant("SIG-005", overlaps=("SIG-004", "SIG-008"))
 class LooksAtNoToken(ReferenceKernel):
     """Accepts any signal of the right name."""
 
     rules = replace(RULES, mismatch=lambda wait, name, _: None if wait.name == name else "wrong_name")
 
 
-@mutant("SIG-005", overlaps=("SIG-004",))
+@mutant("SIG-005", overlaps=("RUN-006", "SIG-004"))
 class LooksAtNoName(ReferenceKernel):
     """Accepts any signal with the right token."""
 
@@ -235,7 +266,7 @@ class ComparesHalfADigest(ReferenceKernel):
 
 
 @mutant("SIG-005", overlaps=("SIG-004",))
-class IgnoresCapitals(ReferenceKernel):
+class IgnoresCapitals(BelievesDeliveries):
     """Takes names that differ in capitals for one."""
 
     @staticmethod
@@ -244,8 +275,14 @@ class IgnoresCapitals(ReferenceKernel):
 
     rules = replace(RULES, mismatch=_mismatch)
 
+    def believes(self, state: State, event: SignalAccepted | SignalRejected) -> bool:
+        node = state.nodes[at(state, event.node)]
+        if not isinstance(event, SignalAccepted) or not isinstance(node.wait, SignalWait):
+            return False
+        return node.attempt_id == event.attempt_id and node.wait.name.lower() == event.name.lower()
 
-@mutant("SIG-005")
+
+@mutant("SIG-005", overlaps=("SIG-007", "SIG-008", "SIG-009", "TIM-005"))
 class ARejectionEndsTheWait(Wayward):
     """Closes the wait to which a wrong signal came."""
 
@@ -257,7 +294,7 @@ class ARejectionEndsTheWait(Wayward):
         return changed(turn.after, position, node, self.rules)
 
 
-@mutant("SIG-006")
+@mutant("SIG-006", overlaps=("SIG-004", "SIG-010", "TIM-010"))
 class KeepsEarlySignals(Forgives):
     """Accepts a signal for an attempt that does not wait yet."""
 
@@ -271,7 +308,7 @@ class KeepsEarlySignals(Forgives):
         return node.status == "running" and node.attempt_id == event.attempt_id and is_new
 
 
-@mutant("SIG-006")
+@mutant("SIG-006", overlaps=("RUN-009", "SIG-005", "SIG-008", "SIG-010", "TIM-010"))
 class UsesUpEarlySignals(Forgives):
     """Rejects, and uses up, a signal that comes to no wait."""
 
@@ -296,7 +333,7 @@ class UsesUpEarlySignals(Forgives):
         return (event,)
 
 
-@mutant("SIG-006")
+@mutant("SIG-006", overlaps=("SIG-010",))
 class AcceptsDuringATimer(Forgives):
     """Accepts a signal for an attempt that waits for a time."""
 
@@ -335,7 +372,7 @@ class ForgetsDeliveriesOfAnAttempt(Wayward):
         return msgspec.structs.replace(turn.after, signals=signals)
 
 
-@mutant("SIG-007")
+@mutant("SIG-007", overlaps=("SIG-005", "SIG-008"))
 class RejectionsUseNothingUp(Wayward):
     """Does not use up a delivery that it rejects."""
 
@@ -360,7 +397,7 @@ class UsesTwice(Wayward):
         return msgspec.structs.replace(state, signals=state.signals.delete(event.signal_id))
 
 
-@mutant("SIG-007", report="camunda/camunda#3050")
+@mutant("SIG-007", overlaps=("SIG-008",), report="camunda/camunda#3050")
 class OneSignalForTwoNodes(UsesTwice):
     """Lets one delivery be accepted at two nodes."""
 
@@ -369,7 +406,7 @@ class OneSignalForTwoNodes(UsesTwice):
         return any(isinstance(gain, Received) and gain.signal_id == event.signal_id for gain in node.resolved.values())
 
 
-@mutant("SIG-007", report="camunda/camunda#3050")
+@mutant("SIG-007", overlaps=("SIG-008",), report="camunda/camunda#3050")
 class OneSignalForTwoWaits(UsesTwice):
     """Lets one delivery be accepted by two waits of one attempt."""
 
@@ -391,7 +428,7 @@ class CallsEveryDeliveryAccepted(ReferenceKernel):
         return found
 
 
-@mutant("SIG-007", overlaps=("RUN-029",))
+@mutant("SIG-007", overlaps=("RUN-029", "SIG-008"))
 class LooksForAWaitFirst(ReferenceKernel):
     """Says of a delivery that is used up that nobody waits for it, if nobody does."""
 
@@ -422,7 +459,7 @@ class OneSignalForAllRuns(ReferenceKernel):
 # Equal deliveries
 
 
-@mutant("SIG-008", report="dapr/dapr#10084")
+@mutant("SIG-008", overlaps=("SIG-004", "SIG-007"), report="dapr/dapr#10084")
 class TakesEqualSignalsForOne(ReferenceKernel):
     """Takes a delivery with the name and the payload of one before for its repetition."""
 
@@ -449,7 +486,7 @@ class TakesEqualSignalsForOne(ReferenceKernel):
         )
 
 
-@mutant("SIG-008", report="dapr/dapr#10084")
+@mutant("SIG-008", overlaps=("SIG-007", "SIG-009"), report="dapr/dapr#10084")
 class OneSignalAtATime(ReferenceKernel):
     """Takes a second delivery of one name at one node for the first, until time goes on."""
 
@@ -488,7 +525,7 @@ class KeepsOneOfEqualSignals(Wayward):
 # What an attempt is given
 
 
-@mutant("SIG-009")
+@mutant("SIG-009", overlaps=("SIG-008",))
 class KeepsOnlyTheLastSignal(Wayward):
     """Gives an attempt the last signal that it accepted, and no other."""
 
@@ -512,7 +549,7 @@ class SortsSignals(Wayward):
         return with_node(turn.after, position, resolved=_numbered(gains))
 
 
-@mutant("SIG-009")
+@mutant("SIG-009", overlaps=("SIG-008",))
 class KeepsOneSignalAName(Wayward):
     """Gives an attempt the last signal of each name."""
 
@@ -540,7 +577,7 @@ class HandsSignalsOn(Wayward):
 # Expiry
 
 
-@mutant("SIG-010", overlaps=("SIG-006",), report="Azure/azure-functions-durable-extension#3255")
+@mutant("SIG-010", overlaps=("SIG-006", "TIM-010"), report="Azure/azure-functions-durable-extension#3255")
 class ADeadWaitTakesASignal(Wayward):
     """Leaves a wait registered that expired: it takes the next signal, for an attempt that does not wait."""
 
@@ -555,7 +592,7 @@ class ADeadWaitTakesASignal(Wayward):
         return with_node(state, position, wait=SignalWait(wait.name, wait.token_sha256, None))
 
 
-@mutant("SIG-010")
+@mutant("SIG-010", overlaps=("SIG-006",))
 class AWaitExpiresForGood(Wayward):
     """Ends an attempt whose wait expired with a permanent failure."""
 
@@ -566,7 +603,7 @@ class AWaitExpiresForGood(Wayward):
         return with_agenda(turn.after, outcome=outcome)
 
 
-@mutant("SIG-010")
+@mutant("SIG-010", overlaps=("TIM-005",))
 class GoesOnWithoutItsSignal(Wayward):
     """Lets an attempt go on whose wait expired."""
 

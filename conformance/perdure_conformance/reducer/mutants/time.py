@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import msgspec
 
@@ -61,7 +61,7 @@ class TimeGoesBack(Forgives):
     forgiven: ClassVar = frozenset({"time_went_back"})
 
 
-@mutant("TIM-001")
+@mutant("TIM-001", overlaps=("RUN-030",))
 class TakesNowForLater(Forgives):
     """Takes VirtualTimeAdvanced to now although nothing is due."""
 
@@ -89,13 +89,13 @@ class RefusesToAdvance(ReferenceKernel):
         return super().step(state, event, version)
 
 
-@mutant("TIM-001")
+@mutant("TIM-001", overlaps=("BUD-007", "RTY-009", "TIM-005", "TIM-007", "TIM-010"))
 class RefusesIdleTime(RefusesToAdvance):
-    """Refuses to advance to a time at which nothing is due."""
+    """Refuses to advance once more to a time at which nothing is due."""
 
     def refuses(self, state: State, now_ms: int) -> bool:
         due = without_outdated(state, self.rules)
-        return now_ms >= state.now_ms and (due is None or not self.rules.is_due(now_ms, due.first[0]))
+        return now_ms >= state.now_ms > 0 and (due is None or not self.rules.is_due(now_ms, due.first[0]))
 
 
 @mutant("TIM-001")
@@ -106,7 +106,7 @@ class RefusesTheSameTime(RefusesToAdvance):
         return now_ms == state.now_ms
 
 
-@mutant("TIM-001")
+@mutant("TIM-001", overlaps=("RUN-006", "TIM-002", "TIM-003", "TIM-009"))
 class SetsItsClockByTimers(Wayward):
     """Takes the deadline of a timer that fired for now."""
 
@@ -119,7 +119,7 @@ class SetsItsClockByTimers(Wayward):
 # What is due
 
 
-@mutant("TIM-002")
+@mutant("TIM-002", overlaps=("EDG-010", "RTY-008", "RUN-006", "TIM-003"))
 class OneItemAtATime(Wayward):
     """Lets one due item happen at each advance."""
 
@@ -129,7 +129,7 @@ class OneItemAtATime(Wayward):
         return with_agenda(turn.after, advancing=False)
 
 
-@mutant("TIM-002")
+@mutant("TIM-002", overlaps=("EDG-010", "RTY-008"))
 class StopsAfterAnExpiry(Wayward):
     """Lets nothing more happen in a batch after a first expiry and its consequences."""
 
@@ -139,12 +139,13 @@ class StopsAfterAnExpiry(Wayward):
         return with_agenda(turn.after, advancing=False)
 
 
-@mutant("TIM-002")
-class OnlyLooksAtTheClock(Wayward):
-    """Writes that time went on, and lets nothing happen that is due."""
+@mutant("TIM-002", overlaps=("BUD-004", "RTY-009", "RUN-006", "SIG-010", "TIM-003", "TIM-005", "TIM-006", "TIM-009"))
+class WantsTheExactTime(Wayward):
+    """Writes that time went on, and lets nothing happen whose time has passed already."""
 
     def turned(self, turn: Turn) -> State:
-        if not isinstance(turn.event, VirtualTimeAdvanced):
+        due = without_outdated(turn.after, self.rules)
+        if not isinstance(turn.event, VirtualTimeAdvanced) or due is None or due.first[0] >= turn.after.now_ms:
             return turn.after
         return with_agenda(turn.after, advancing=False)
 
@@ -168,7 +169,7 @@ class PicksDue(Wayward):
         return is_current and self.rules.is_due(state.now_ms, item[0])
 
 
-@mutant("TIM-003")
+@mutant("TIM-003", overlaps=("RUN-006", "TIM-002"))
 class LatestDeadlineFirst(PicksDue):
     """Lets what is due happen from the latest deadline to the earliest."""
 
@@ -177,7 +178,7 @@ class LatestDeadlineFirst(PicksDue):
         return (-deadline_ms, rank, position)
 
 
-@mutant("TIM-003")
+@mutant("TIM-003", overlaps=("TIM-002",))
 class KindsBeforeDeadlines(PicksDue):
     """Lets all of one kind happen before the next kind, whatever the deadlines are."""
 
@@ -195,7 +196,7 @@ class NodesBeforeKinds(PicksDue):
         return (deadline_ms, position, rank)
 
 
-@mutant("TIM-003")
+@mutant("TIM-003", overlaps=("TIM-002",))
 class NodesBeforeDeadlines(PicksDue):
     """Lets what is due happen in specification order, whatever the deadlines are."""
 
@@ -204,7 +205,7 @@ class NodesBeforeDeadlines(PicksDue):
         return (position, deadline_ms, rank)
 
 
-@mutant("TIM-003")
+@mutant("TIM-003", overlaps=("EDG-010", "RTY-008", "TIM-002"))
 class LastNodeFirst(PicksDue):
     """Lets what has one deadline and one kind happen against specification order."""
 
@@ -275,7 +276,7 @@ class StartsOtherwise(ReferenceKernel):
         return after if deadline_ms is None else scheduled(after, "attempt", deadline_ms, position, self.rules)
 
 
-@mutant("TIM-004")
+@mutant("TIM-004", overlaps=("CHD-011", "RTY-003", "RUN-015", "TIM-001", "TIM-007", "TIM-011"))
 class CountsFromTheBeginning(StartsOtherwise):
     """Counts the deadline of an attempt from the beginning of the run."""
 
@@ -283,7 +284,7 @@ class CountsFromTheBeginning(StartsOtherwise):
         return None if right is None else policy_of(state.node(position)).attempt_deadline_ms
 
 
-@mutant("TIM-004")
+@mutant("TIM-004", overlaps=("CHD-011", "RTY-003", "RUN-015"))
 class OnlyTheFirstAttemptHasADeadline(StartsOtherwise):
     """Gives a deadline to the first attempt, and to no other."""
 
@@ -291,7 +292,7 @@ class OnlyTheFirstAttemptHasADeadline(StartsOtherwise):
         return None if state.nodes[position].attempts else right
 
 
-@mutant("TIM-004")
+@mutant("TIM-004", overlaps=("TIM-007",))
 class ChildrenHaveNoDeadline(StartsOtherwise):
     """Gives a deadline to handlers, and none to child runs."""
 
@@ -299,7 +300,7 @@ class ChildrenHaveNoDeadline(StartsOtherwise):
         return None if state.node(position).child is not None else right
 
 
-@mutant("TIM-004")
+@mutant("TIM-004", overlaps=("TIM-001", "TIM-011"))
 class TakesAnyAttemptDeadline(Forgives):
     """Takes whatever deadline an attempt is recorded with."""
 
@@ -345,7 +346,7 @@ class RearmsAfterAWait(Wayward):
         return _rearmed(turn.after, at(turn.after, turn.event.node), self.rules.later)
 
 
-@mutant("TIM-006", overlaps=("TIM-005",))
+@mutant("TIM-006", overlaps=("SIG-006", "TIM-002", "TIM-003", "TIM-005"))
 class AWaitEndsTheDeadline(Wayward):
     """Takes the deadline from an attempt that waits."""
 
@@ -355,7 +356,10 @@ class AWaitEndsTheDeadline(Wayward):
         return with_node(turn.after, at(turn.after, turn.event.node), deadline_ms=None)
 
 
-@mutant("TIM-006")
+@mutant(
+    "TIM-006",
+    overlaps=("CHD-011", "EDG-008", "EDG-010", "RTY-004", "RTY-008", "RUN-019", "TIM-001", "TIM-002", "TIM-003"),
+)
 class ExpiresForGood(Wayward):
     """Ends an attempt that expired with a permanent failure."""
 
@@ -366,7 +370,7 @@ class ExpiresForGood(Wayward):
         return with_agenda(turn.after, outcome=(at(turn.after, turn.event.node), outcome))
 
 
-@mutant("TIM-006")
+@mutant("TIM-006", overlaps=("TIM-002", "TIM-003", "TIM-005"))
 class TellsWhenItExpired(Wayward):
     """Tells when an attempt was found to be late, not when it was due."""
 
@@ -377,7 +381,7 @@ class TellsWhenItExpired(Wayward):
         return event
 
 
-@mutant("TIM-006")
+@mutant("TIM-006", overlaps=("TIM-005",))
 class OverlooksTheDeadlineThatPassed(Overlooks):
     """Does not look which deadline AttemptDeadlineExpired names."""
 
@@ -385,14 +389,18 @@ class OverlooksTheDeadlineThatPassed(Overlooks):
     overlooked: ClassVar = frozenset({"deadline_ms"})
 
 
-_EVERYTHING_DUE: Final = ("TIM-001", "TIM-002", "TIM-003", "TIM-007", "TIM-008", "TIM-009")
+@mutant(
+    "TIM-006",
+    overlaps=("CHD-011", "EDG-008", "EDG-010", "RTY-004", "RTY-008", "TIM-001", "TIM-002", "TIM-003", "TIM-005"),
+)
+class IsOnTimeToTheLast(Wayward):
+    """Lets an attempt expire when its deadline has passed, not when it has come."""
 
-
-@mutant("TIM-006", overlaps=(*_EVERYTHING_DUE, "BUD-004", "RTY-008", "RTY-009", "SIG-006", "SIG-010"))
-class IsOnTimeToTheLast(ReferenceKernel):
-    """Calls something due when its deadline has passed, not when it has come."""
-
-    rules = replace(RULES, is_due=lambda now_ms, deadline_ms: now_ms > deadline_ms)
+    def turned(self, turn: Turn) -> State:
+        event = self.owed(turn.after)
+        if not isinstance(event, AttemptDeadlineExpired) or event.deadline_ms < turn.after.now_ms:
+            return turn.after
+        return with_agenda(turn.after, advancing=False)
 
 
 class TakesWhatIsLate(Forgives):
@@ -440,7 +448,7 @@ class TakesPastDeadlines(Forgives):
         return super().pardons(state, event, error) and is_wait and getattr(event, "deadline_ms", 0) < state.now_ms
 
 
-@mutant("TIM-008")
+@mutant("TIM-008", overlaps=("TIM-009",))
 class TakesADeadlineOfNow(Forgives):
     """Opens a wait whose deadline is now."""
 
@@ -451,7 +459,7 @@ class TakesADeadlineOfNow(Forgives):
         return super().pardons(state, event, error) and is_wait and getattr(event, "deadline_ms", 0) == state.now_ms
 
 
-@mutant("TIM-008")
+@mutant("TIM-008", overlaps=("TIM-009",))
 class WantsTwoMilliseconds(ReferenceKernel):
     """Refuses a deadline that is the next millisecond."""
 
@@ -472,19 +480,21 @@ class WantsTwoMilliseconds(ReferenceKernel):
         return state is not None and getattr(wait, "deadline_ms", None) == state.now_ms + 1
 
 
-@mutant("TIM-009")
+@mutant("TIM-009", overlaps=("EDG-016",))
 class ATimerStartsANewAttempt(Wayward):
-    """Ends an attempt when its timer fires, and makes its node ready for another."""
+    """Ends an attempt without a deadline when its timer fires, and makes its node ready for another."""
 
     rules = with_moves(("running", "ready"))
 
     def turned(self, turn: Turn) -> State:
         if not isinstance(turn.event, TimerFired):
             return turn.after
-        return _ready_again(turn.after, at(turn.after, turn.event.node), self)
+        position = at(turn.after, turn.event.node)
+        has_deadline = turn.before.nodes[position].deadline_ms is not None
+        return turn.after if has_deadline else _ready_again(turn.after, position, self)
 
 
-@mutant("TIM-009")
+@mutant("TIM-009", overlaps=("EDG-016", "RUN-006", "TIM-001", "TIM-002", "TIM-003", "TIM-010"))
 class ATimerIsAFailure(Wayward):
     """Ends an attempt with a failure when its timer fires."""
 
@@ -495,7 +505,7 @@ class ATimerIsAFailure(Wayward):
         return with_agenda(turn.after, outcome=outcome, advancing=True)
 
 
-@mutant("TIM-009")
+@mutant("TIM-009", overlaps=("EDG-016", "RUN-006", "TIM-002", "TIM-003", "TIM-010"))
 class NeverFires(Wayward):
     """Forgets a timer as soon as it is set."""
 
@@ -505,7 +515,7 @@ class NeverFires(Wayward):
         return msgspec.structs.replace(turn.after, due=turn.before.due)
 
 
-@mutant("TIM-009", overlaps=("TIM-002",))
+@mutant("TIM-009", overlaps=("BUD-004", "EDG-016", "RUN-006", "SIG-003", "TIM-002", "TIM-003", "TIM-006", "TIM-010"))
 class WakesAtAnyTime(Wayward):
     """Lets timers fire as soon as time goes on at all."""
 
@@ -588,14 +598,14 @@ class AnOldDeadlineStrikesTheNextAttempt(RevivesDeadlines):
         return msgspec.structs.replace(node, deadline_ms=deadline_ms)
 
 
-@mutant("TIM-011")
+@mutant("TIM-011", overlaps=("TIM-001", "TIM-007"))
 class DoesNotSaturate(ReferenceKernel):
     """Reckons deadlines beyond the greatest time."""
 
     rules = replace(RULES, later=lambda now_ms, delay: now_ms + delay)
 
 
-@mutant("TIM-011")
+@mutant("TIM-011", overlaps=("TIM-001", "TIM-007"))
 class WrapsAround(ReferenceKernel):
     """Begins again at 0 where a deadline would lie beyond the greatest time."""
 
