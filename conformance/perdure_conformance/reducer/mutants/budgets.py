@@ -257,7 +257,7 @@ class TellsNoOutcome(TellsOtherwise):
         return msgspec.structs.replace(event, last_outcome=None)
 
 
-@mutant("BUD-005")
+@mutant("BUD-005", overlaps=("BUD-001",))
 class TellsTheLastAttempt(TellsOtherwise):
     """Tells the last outcome that an attempt had, and not a closure."""
 

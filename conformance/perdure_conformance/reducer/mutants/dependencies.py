@@ -363,7 +363,7 @@ class PinsEachActivation(Wayward):
 # What a failure does to others
 
 
-@mutant("DEP-009", overlaps=("DEP-002", "DEP-003", "DEP-005", "DEP-010", "RUN-025"))
+@mutant("DEP-009", overlaps=("DEP-001", "DEP-002", "DEP-003", "DEP-005", "DEP-010", "RUN-025"))
 class EndsTheRunWithItsFirstFailure(Wayward):
     """Fails the run as soon as a node fails for good while others run, as version 1 did."""
 
@@ -391,7 +391,7 @@ class ReleasesNothingAfterAFailure(Wayward):
 # Impossible policies
 
 
-@mutant("DEP-010", overlaps=("DEP-004",))
+@mutant("DEP-010", overlaps=("DEP-001", "DEP-004"))
 class GivesUpAtTheFirstFailure(ClosesToo):
     """Closes a node when one prerequisite did not succeed, while others are still under way."""
 
@@ -477,28 +477,13 @@ class AlwaysSkips(ReferenceKernel):
     rules = replace(RULES, propagated=lambda _: "skipped")
 
 
-@mutant(
-    "DEP-011",
-    overlaps=(
-        "BUD-002",
-        "DEP-001",
-        "DEP-002",
-        "DEP-004",
-        "DEP-009",
-        "DEP-010",
-        "EDG-008",
-        "EDG-016",
-        "RUN-018",
-        "RUN-020",
-        "RUN-023",
-        "RUN-025",
-        "VER-011",
-    ),
-)
+@mutant("DEP-011", overlaps=("DEP-001", "DEP-010"))
 class BlocksBehindFailures(ReferenceKernel):
-    """Closes a node behind a failure as blocked."""
+    """Closes a node behind a failure as blocked, if another prerequisite succeeded."""
 
-    rules = replace(RULES, propagated=lambda tally: "cancelled" if tally.cancelled else "blocked")
+    rules = replace(
+        RULES, propagated=lambda tally: "blocked" if tally.succeeded and not tally.cancelled else propagated(tally)
+    )
 
 
 def _released_as_before(turn: Turn) -> State:

@@ -612,7 +612,7 @@ class WrapsAround(ReferenceKernel):
     rules = replace(RULES, later=lambda now_ms, delay: (now_ms + delay) % (MAX_SAFE_INTEGER + 1))
 
 
-@mutant("TIM-011")
+@mutant("TIM-011", overlaps=("TIM-001", "TIM-007"))
 class HasNoDeadlineBeyond(StartsOtherwise):
     """Gives an attempt no deadline where it would lie beyond the greatest time."""
 
