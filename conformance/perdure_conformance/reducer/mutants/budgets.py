@@ -393,11 +393,11 @@ class ASuccessGivesBack(Wayward):
 # Defaults
 
 
-@mutant("BUD-008", overlaps=("RTY-005",))
-class HasAThousandAttempts(ReferenceKernel):
-    """Has 1,000 attempts where the document does not say how many."""
+@mutant("BUD-008", overlaps=("EDG-013", "RTY-005"))
+class HasTwelveAttempts(ReferenceKernel):
+    """Has 12 attempts where the document does not say how many."""
 
-    rules = replace(RULES, exceeds=lambda usage, limit: exceeds(usage, 1_000 if limit == 10_000 else limit))
+    rules = replace(RULES, exceeds=lambda usage, limit: exceeds(usage, 12 if limit == 10_000 else limit))
 
 
 @mutant("BUD-008", overlaps=("BUD-004", "SIG-010", "TIM-001", "TIM-007", "TIM-011"))

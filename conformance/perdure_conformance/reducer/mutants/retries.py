@@ -413,14 +413,12 @@ class OverflowsBeforeTheMaximum(ReferenceKernel):
 
 @mutant("RTY-005", report="apache/airflow#47971")
 class FailsInFloatingPoint(ReferenceKernel):
-    """Reckons a delay in floating point, and has none for high powers although there is a maximum."""
+    """Reckons a delay in floating point of 32 bits, and has none for high powers although there is a maximum."""
 
     @staticmethod
     def _delay(initial: int, multiplier: int, maximum: int, attempt: int) -> int:
-        try:
-            return int(min(initial * float(multiplier) ** (attempt - 2), float(maximum)))
-        except OverflowError:
-            return 0
+        power = multiplier ** (attempt - 2)
+        return min(initial * power, maximum) if power < 2**128 else 0
 
     rules = replace(RULES, delay_ms=exponential(_delay))
 

@@ -723,7 +723,7 @@ def a_run_has_defaults() -> Iterator[Scenario]:
     one = document("A", budgets={"max_attempts": 1})
     other = document([node("A", max_activations=1_001)], ["A>A"], initial_nodes=["A"], budgets={"max_transitions": 9})
     plain = document([node("A", max_activations=1_001)], ["A>A"], initial_nodes=["A"])
-    for name, given, rounds in (("of budgets", plain, 1_000), ("of attempts", other, 8)):
+    for name, given, rounds in (("of budgets", plain, 12), ("of budgets", plain, 1_000), ("of attempts", other, 8)):
         past = history(created(given), ready("A"))
         for number in range(1, rounds + 1):
             past = past.plus(started("A", number), ended("A", number), fired(0, "A", len(past) + 2))

@@ -675,7 +675,13 @@ def delays_are_exact_for_every_attempt() -> Iterator[Scenario]:
             refused(past.but(-1, deadline_ms=deadline_ms - 1_000)),
             accepted(past),
         )
-    for attempts, size in ((21, "within the doubles"), (22, "beyond every double"), (25, "far beyond every double")):
+    for attempts, size in (
+        (4, "within the floats of 32 bits"),
+        (5, "beyond every float of 32 bits"),
+        (21, "within the doubles"),
+        (22, "beyond every double"),
+        (25, "far beyond every double"),
+    ):
         past, deadline_ms = _chain(_exponential(1, _HUGE, 9), [1, *([9] * (attempts - 2))])
         yield scenario(
             "RTY-005",
