@@ -24,7 +24,7 @@ QUICK = () if FULL else ("--quick",)
 """By default each mutant must be found, and a tenth of them, another each day, is looked at whole."""
 
 
-@pytest.mark.parametrize("profile", ["journal", "spec", "tool"])
+@pytest.mark.parametrize("profile", ["journal", "spec", "reducer", "tool"])
 def test_every_mutant_is_found_by_name_and_every_good_one_passes(
     tmp_path: Path, profile: str, record_property: Callable[[str, object], None]
 ) -> None:

@@ -172,12 +172,12 @@ def _of_accepted(question: Query, truth: Truth, answer: Reduced, setting: Settin
     if not answer.accepted:
         at = answer.sequence if answer.sequence is not None else 0
         entry = question.history[at - 1] if 0 < at <= len(question.history) else None
-        _keep_to_the_point(question, setting.ask)
-        if question.shared and entry is not None and at > question.shared + 1 and _is_run_fact(entry):
-            raise BesideThePoint
         if truth.owed is not None and setting.ask(_completed(question, truth)).accepted:
             yield Point(WHOLENESS, kept=False, expected=expected, actual=actual)
             return
+        _keep_to_the_point(question, setting.ask)
+        if question.shared and entry is not None and at > question.shared + 1 and _is_run_fact(entry):
+            raise BesideThePoint
         yield Point(question.about or blame.of_a_right_event(entry), kept=False, expected=expected, actual=actual)
         return
     whole = truth.owed is None

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 
+from perdure.kernel.rules import RULES
 from perdure.kernel.state import State
-from perdure_conformance.reducer.contract import Capabilities, Entry, Reduced
-from perdure_conformance.reducer.reference import ReferenceKernel
+from perdure.kernel.values import JsonObject
+from perdure_conformance.reducer.contract import Capabilities, Decided, Entry, Reduced
+from perdure_conformance.reducer.reference import EVERYTHING, ReferenceKernel
 from perdure_conformance.reducer.registry import TWINS, twin
 
 __all__ = ["TWINS"]
@@ -33,13 +37,59 @@ class Remembers(ReferenceKernel):
 
     def __init__(self, state_dir: Path, namespace: str) -> None:
         super().__init__(state_dir, namespace)
-        self._entries: list[Entry] = []
+        self._entries: list[str] = []
         self._states: list[State] = []
 
     def after(self, state: State | None, entry: Entry) -> State:
-        number = 0 if state is None else state.sequence
-        if number < len(self._entries) and self._entries[number] == entry:
+        number, text = 0 if state is None else state.sequence, json.dumps([entry.version, entry.event])
+        if number < len(self._entries) and self._entries[number] == text:
             return self._states[number]
         found = super().after(state, entry)
-        self._entries[number:], self._states[number:] = [entry], [found]
+        self._entries[number:], self._states[number:] = [text], [found]
         return found
+
+
+_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "RunCreated": {"input": {}, "ancestors": []},
+    "CancellationRequested": {"targets": []},
+    "ChildCompleted": {"output": {}},
+    "SignalAccepted": {"payload": None},
+}
+_OF_A_COMMAND: Final = frozenset({"CompleteAttempt"})
+
+
+@twin
+class SaysItInOtherWords(ReferenceKernel):
+    """Gives its own reasons, the most jitter, and every member that has a default."""
+
+    claims: ClassVar[Capabilities] = msgspec.structs.replace(EVERYTHING, jitter=False)
+    rules = replace(RULES, jitter_ms=lambda policy, *_: 0 if policy.jitter is None else policy.jitter.maximum_ms)
+
+    def answered(self, answer: Decided, command: JsonObject) -> Decided:
+        if answer.events is None:
+            return answer
+        is_given = command["type"] in _OF_A_COMMAND
+        events = tuple(
+            self._otherwise(event, is_given=is_given and not number) for number, event in enumerate(answer.events)
+        )
+        return msgspec.structs.replace(answer, events=events)
+
+    def _otherwise(self, event: JsonObject, *, is_given: bool) -> JsonObject:
+        outcome = event.get("outcome")
+        if isinstance(outcome, Mapping) and "reason" in outcome and not is_given:
+            event = {**event, "outcome": {**outcome, "reason": "because"}}
+        return {**_DEFAULTS.get(str(event["type"]), {}), **event}
+
+    def document(self, state: State) -> JsonObject:
+        return {"ancestors": [], "signals": {}, "recovery": None, **super().document(state)}
+
+
+@twin
+class DecidesWithoutCodes(ReferenceKernel):
+    """Decides commands, and says of what it rejects no more than that; tells no states."""
+
+    claims: ClassVar[Capabilities] = Capabilities(decide=True)
+
+    def answered(self, answer: Decided, command: JsonObject) -> Decided:
+        del command
+        return answer if answer.allowed else Decided(allowed=False)

@@ -420,6 +420,7 @@ class TakesTheCancelledForFailed(ReferenceKernel):
         "RUN-020",
         "RUN-024",
         "VER-007",
+        "VER-008",
     ),
 )
 class TakesTheBlockedForFailed(ReferenceKernel):

@@ -197,7 +197,18 @@ class PinsDocumentsWithoutAHash(_WritesOtherwise):
 
 @mutant(
     "RUN-007",
-    overlaps=("BUD-004", "CAN-003", "RTY-002", "RUN-028", "SIG-010", "TIM-002", "TIM-005", "TIM-006", "TIM-009"),
+    overlaps=(
+        "BUD-004",
+        "CAN-003",
+        "RTY-002",
+        "RTY-008",
+        "RUN-028",
+        "SIG-010",
+        "TIM-002",
+        "TIM-005",
+        "TIM-006",
+        "TIM-009",
+    ),
 )
 class LetsWorkersIn(ReferenceKernel):
     """Takes RecoveryAcquired at any time, in the middle of a batch too."""
@@ -343,6 +354,7 @@ class ChargesReplays(ReferenceKernel):
         "RUN-024",
         "RUN-026",
         "SIG-004",
+        "SIG-008",
         "VER-007",
         "VER-008",
         "VER-010",

@@ -210,6 +210,26 @@ def a_command_is_answered_with_its_row() -> Iterator[Scenario]:
             "TransitionActivated 1",
         ),
     )
+    other = Run(["A", node("D", "A"), "B"], ["A>B"])
+    other.start("A")
+    yield scenario(
+        "RUN-006",
+        "the order of consequences",
+        gives(
+            other.past,
+            complete("A", 1),
+            "NodeOutcomeCommitted A succeeded",
+            "TransitionActivated 0",
+            "NodeReady D dependencies",
+        ),
+        gives(
+            other.past,
+            complete("A", 1, "permanent_failure"),
+            "NodeOutcomeCommitted A permanent_failure",
+            "TransitionActivated 0",
+            "NodeOutcomeCommitted D skipped",
+        ),
+    )
     run.run("A")
     yield scenario(
         "RUN-006",

@@ -1,0 +1,158 @@
+"""How a graph kernel is judged: who is to blame, what is beside the point, and that a program is judged so too."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.conformance.helpers import perdure
+
+from perdure.kernel.errors import corrupt
+from perdure.kernel.events import AnyEvent, NodeReady
+from perdure.kernel.state import State
+from perdure_conformance.reducer.contract import Capabilities
+from perdure_conformance.reducer.dispatch import KERNELS
+from perdure_conformance.reducer.drawn import draw_questions
+from perdure_conformance.reducer.histories import complete, ended, node, ready, start, started
+from perdure_conformance.reducer.mutants.attempts import UsesAttemptIdsAgain
+from perdure_conformance.reducer.mutants.endings import BlockedBeatsFailed
+from perdure_conformance.reducer.mutants.runs import (
+    CallsEveryHistoryWhole,
+    CallsEverythingCorrupt,
+    CountsFromZero,
+    LeavesConsequencesToOthers,
+    RefusesWhatIsNotWhole,
+)
+from perdure_conformance.reducer.playing import Run
+from perdure_conformance.reducer.profile import REDUCER
+from perdure_conformance.reducer.questions import BesideThePoint, Query, Setting, can_be_asked, hold, truth_about
+from perdure_conformance.reducer.reference import EVERYTHING, ReferenceKernel
+from perdure_conformance.reducer.scenarios.scenario import Side, accepted, gives, refused, scenario, unfinished
+from perdure_conformance.reducer.shorter import batches_of, shorter
+from perdure_conformance.suite import Options, Violation
+
+
+class RefusesReleases(ReferenceKernel):
+    """Refuses what dependencies release."""
+
+    def step(self, state: State | None, event: AnyEvent, version: int) -> State:
+        if isinstance(event, NodeReady) and event.cause == "dependencies":
+            corrupt("nothing_owed", "nobody releases anything")
+        return super().step(state, event, version)
+
+
+def broken(kernel: type[ReferenceKernel], question: Query) -> str:
+    """Return the requirement that the answer to a question breaks, if it breaks any."""
+    subject = kernel(Path(), "")
+    command = question.command
+    answer = subject.reduce(question.history) if command is None else subject.decide(question.history, command)
+    try:
+        hold(question, truth_about(question), answer, Setting(EVERYTHING, subject.reduce), frozenset(), Counter())
+    except Violation as violation:
+        return violation.requirement
+    except BesideThePoint:
+        return "beside the point"
+    return ""
+
+
+def asked(requirement: str, *sides: Side) -> list[Query]:
+    return [side.question for side in scenario(requirement, "", *sides).sides]
+
+
+def test_a_scenario_speaks_of_its_requirement_from_where_its_questions_differ() -> None:
+    run = Run(["A", node("B", "A")])
+    run.run("A")
+    wrong, right = asked("RUN-013", refused(run.past + started("B", 1)), accepted(run.past + started("B", 2)))
+    assert wrong.shared == right.shared == len(run.past)
+    assert [broken(UsesAttemptIdsAgain, question) for question in (wrong, right)] == ["RUN-013", ""]
+    assert [broken(RefusesReleases, question) for question in (wrong, right)] == ["beside the point"] * 2
+
+
+def test_a_run_fact_after_the_point_is_beside_it() -> None:
+    run = Run("AB")
+    run.run("A", "blocked")
+    run.start("B")
+    past = run.played(ended("B", 2, "permanent_failure"))
+    _, right = asked("RUN-014", refused(run.past + ended("B", 1)), accepted(past))
+    assert broken(BlockedBeatsFailed, right) == "beside the point"
+
+
+def test_how_an_answer_is_told_is_another_matter() -> None:
+    run = Run("AB")
+    wrong, right, cut = asked(
+        "RUN-012",
+        refused(run.past + started("X", 1)),
+        accepted(run.past + started("A", 1)),
+        unfinished(run.past.until(2)),
+    )
+    assert broken(CountsFromZero, wrong) == "RUN-030"
+    assert broken(CallsEverythingCorrupt, wrong) == ""
+    assert broken(CallsEveryHistoryWhole, right) == ""
+    assert broken(CallsEveryHistoryWhole, cut) == "RUN-008"
+    assert broken(RefusesWhatIsNotWhole, cut) == "RUN-008"
+
+
+def test_a_batch_that_a_kernel_would_not_accept_itself_breaks_what_is_said_of_commands() -> None:
+    run = Run("AB", ["A>B"])
+    run.start("A")
+    (question,) = asked(
+        "EDG-008",
+        gives(run.past, complete("A", 1), "NodeOutcomeCommitted A succeeded", "TransitionActivated 0"),
+    )
+    assert broken(LeavesConsequencesToOthers, question) == "RUN-006"
+
+
+def test_what_is_not_claimed_is_not_asked() -> None:
+    run = Run("A")
+    (question,) = asked("RUN-029", gives(run.past, start("A", 1), "NodeStarted A"))
+    assert can_be_asked(question, EVERYTHING)
+    assert not can_be_asked(question, Capabilities(decide=True))
+    assert not can_be_asked(question, Capabilities(codes=True))
+
+
+def test_what_is_beside_every_point_is_told_in_the_end() -> None:
+    judgement = REDUCER.judge(KERNELS.of(RefusesReleases), Options("quick", only=frozenset({"VER-007", "RUN-007"})))
+    assert set(judgement.findings) <= {"RUN-007"}
+    whole = REDUCER.judge(KERNELS.of(RefusesReleases), Options("quick", smaller=False))
+    assert whole.findings
+
+
+def test_what_is_drawn_is_the_same_for_one_seed_and_has_something_of_everything() -> None:
+    drawn = draw_questions(40, 1)
+    draw_questions.cache_clear()
+    assert [question for question, _ in drawn] == [question for question, _ in draw_questions(40, 1)]
+    assert {truth.error is None for _, truth in drawn} == {True, False}
+    assert {type(truth.decided).__name__ for _, truth in drawn} == {"tuple", "Rejection", "NoneType"}
+
+
+def test_batches_are_left_out_of_a_drawn_history() -> None:
+    run = Run("ABC")
+    for name in "AB":
+        run.run(name)
+    whole, rest = batches_of((run.past + ready("C")).entries)
+    assert ([len(batch) for batch in whole], len(rest)) == ([4, 1, 1, 1, 1], 1)
+    found = list(shorter((run.past + ready("C")).entries, is_decided=False))
+    assert found
+    assert all(len(history) < len(run.past) + 1 and history[-1] == rest[0] for history in found)
+    assert all(truth_about(Query(history)).sequence == len(history) for history in found)
+
+
+@pytest.mark.parametrize("kernel", ["reducer.reference:ReferenceKernel", "reducer.mutants.endings:ReleasesTwice"])
+def test_a_program_is_judged_as_an_object(tmp_path: Path, kernel: str) -> None:
+    path = f"perdure_conformance.{kernel}"
+    serve = [
+        sys.executable,
+        "-m",
+        "perdure_conformance.harness.serve",
+        "perdure_conformance.reducer.dispatch:Dispatcher",
+    ]
+    only = ("--depth", "quick", "--only", "RUN-028", "--only", "RUN-013")
+    done = perdure("check", "reducer", "--command", shlex.join([*serve, path]), *only, cwd=tmp_path)
+    as_object = perdure("check", "reducer", path, *only, cwd=tmp_path)
+    assert done.returncode == as_object.returncode == (0 if kernel.endswith("ReferenceKernel") else 1)
+    if done.returncode:
+        again = perdure("rerun", "perdure-report/failures/RUN-028", cwd=tmp_path)
+        assert "It fails again, the same way." in again.stdout
