@@ -140,7 +140,7 @@ def plain(value: Any, *, sort_keys: bool = True) -> str:
     return json.dumps(value, sort_keys=sort_keys, separators=(",", ":"), ensure_ascii=False)
 
 
-@pytest.mark.parametrize(("version", "name"), [(v, kind.__name__) for v in EVENTS for kind in EVENTS[v]])
+@pytest.mark.parametrize(("version", "name"), sorted((v, kind.__name__) for v in EVENTS for kind in EVENTS[v]))
 def test_both_readers_agree_on_every_line(version: int, name: str) -> None:
     found: Counter[str] = Counter()
     for number in range(12):
