@@ -426,7 +426,10 @@ REFUSED: list[tuple[str, Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("at", "value", "expected"), REFUSED, ids=[f"{at} {value!r}"[:60] for at, value, _ in REFUSED])
+NAMES = [f"{at} {'gone' if value is GONE else repr(value)}"[:60] for at, value, _ in REFUSED]
+
+
+@pytest.mark.parametrize(("at", "value", "expected"), REFUSED, ids=NAMES)
 def test_a_document_one_edit_away_from_a_right_one_is_refused(at: str, value: Any, expected: str) -> None:
     for names, left, right in ((NAMES, "[", "]"), (OUTCOMES, "{", "}")):
         for name, text in names.items():
