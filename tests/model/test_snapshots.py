@@ -426,10 +426,10 @@ REFUSED: list[tuple[str, Any, str]] = [
 ]  # fmt: skip
 
 
-NAMES = [f"{at} {'gone' if value is GONE else repr(value)}"[:60] for at, value, _ in REFUSED]
+TITLES = [f"{at} {'gone' if value is GONE else repr(value)}"[:60] for at, value, _ in REFUSED]
 
 
-@pytest.mark.parametrize(("at", "value", "expected"), REFUSED, ids=NAMES)
+@pytest.mark.parametrize(("at", "value", "expected"), REFUSED, ids=TITLES)
 def test_a_document_one_edit_away_from_a_right_one_is_refused(at: str, value: Any, expected: str) -> None:
     for names, left, right in ((NAMES, "[", "]"), (OUTCOMES, "{", "}")):
         for name, text in names.items():
