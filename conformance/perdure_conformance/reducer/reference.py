@@ -16,8 +16,8 @@ from perdure.kernel.commands import COMMANDS, AnyCommand, Rejection
 from perdure.kernel.consequences import owed
 from perdure.kernel.decide import Events, decide
 from perdure.kernel.errors import Corruption, HistoryError, Incompatible, corrupt
-from perdure.kernel.events import EVENTS, AnyEvent, CancellationRequested, RunCreated
-from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES, MAX_RECORD_BYTES, excess
+from perdure.kernel.events import EVENTS, AnyEvent
+from perdure.kernel.limits import record_limit, require_within_limits
 from perdure.kernel.mapping import run_output
 from perdure.kernel.problems import Problems
 from perdure.kernel.records import document_of, event_of
@@ -169,11 +169,9 @@ def _read_short(text: str, version: int) -> AnyEvent:
 
 def _read(document: JsonObject, version: int) -> AnyEvent:
     event = event_of(document, version)
-    too_much = excess(event)
-    if too_much is not None:
-        corrupt("over_limit", too_much)
+    require_within_limits(event)
     size = len(canonical_json(document)) + RECORD_BYTES
-    limit = MAX_LARGE_RECORD_BYTES if isinstance(event, RunCreated | CancellationRequested) else MAX_RECORD_BYTES
+    limit = record_limit(event)
     if size > limit:
         corrupt("over_limit", f"the record has about {size} bytes, and may have {limit}")
     return event

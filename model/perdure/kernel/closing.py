@@ -24,7 +24,7 @@ from perdure.kernel.state import ComponentState, NodeState, State
 def with_next_round(state: State, rules: Rules) -> State:
     """Return the state with the nodes of the next round to close, if there are any, on its agenda (RUN-023)."""
     while True:
-        number = _first_cold(state)
+        number = state.cold.first if state.cold is not None else None
         hopeless = state.hopeless.first if state.hopeless is not None else None
         if hopeless is not None and (number is None or hopeless[0] < number):
             state, members = _hopeless_members(state, hopeless[0], rules)
@@ -60,11 +60,6 @@ def _propagation(state: State, position: int, node: NodeState, rules: Rules, *, 
 def is_cold(state: State, position: int) -> bool:
     """Tell whether nothing live is in a node's component or leads to it."""
     return state.components[state.plan.component[position]].is_cold
-
-
-def _first_cold(state: State) -> int | None:
-    """Return the first component that is cold and not done with."""
-    return state.cold.first if state.cold is not None else None
 
 
 def _hopeless_members(state: State, number: int, rules: Rules) -> tuple[State, tuple[int, ...]]:

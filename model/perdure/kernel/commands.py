@@ -148,9 +148,8 @@ class Settle(Command, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Emit what the newest rules owe to an older history."""
 
 
-AnyCommand = (
-    CreateRun
-    | StartNode
+OpeningCommand = (
+    StartNode
     | CompleteAttempt
     | CompleteChild
     | OpenSignalWait
@@ -160,8 +159,10 @@ AnyCommand = (
     | RequestCancellation
     | AcquireRecovery
     | ReleaseRecovery
-    | Settle
 )
+"""The commands of a run that is there, and that have a first event of their own."""
+
+AnyCommand = CreateRun | OpeningCommand | Settle
 
 COMMANDS: Final[tuple[type[Command], ...]] = get_args(AnyCommand)
 
@@ -213,6 +214,11 @@ class Rejection(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaul
     disposition: Annotated[Disposition, about("Says what became of the signal, if it was delivered before.")] | None = (
         None
     )
+
+
+def rejected(code: RejectionCode, sentence: str) -> Rejection:
+    """Return a rejection that says no more than why."""
+    return Rejection(code=code, sentence=sentence)
 
 
 def token_digest(token: str) -> Digest:

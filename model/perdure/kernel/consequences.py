@@ -36,7 +36,7 @@ from perdure.kernel.events import (
 from perdure.kernel.liveness import recounted
 from perdure.kernel.mapping import unsuccessful
 from perdure.kernel.queues import Queue, added, rest
-from perdure.kernel.rules import BUDGETS_FROM, GOES_ON_FROM, DueKind, Rules, policy_of
+from perdure.kernel.rules import BUDGETS_FROM, GOES_ON_FROM, Charged, DueKind, Rules, policy_of
 from perdure.kernel.state import ACTIVE, TERMINAL, Agenda, RunStatus, SignalWait, State, TimerWait
 
 NOTHING: Final = Agenda()
@@ -69,10 +69,15 @@ def owed(state: State, rules: Rules) -> EventV5 | None:
 
 
 def within_budget(state: State, event: EventV5, version: int, rules: Rules) -> EventV5:
-    """Return the event; or, if it would exceed a budget of the run, the event that says so (BUD-003, BUD-005)."""
+    """Return the event; or, if it would exceed a budget of the run, the event that says so (BUD-003)."""
     budget = rules.charge(event)
-    if budget is None or version < BUDGETS_FROM:
-        return event
+    return event if budget is None else exhausted(state, budget, version, rules) or event
+
+
+def exhausted(state: State, budget: Charged, version: int, rules: Rules) -> BudgetExhausted | None:
+    """Return the event that says that one more would exceed a budget; None if it would not (BUD-005)."""
+    if version < BUDGETS_FROM:
+        return None
     budgets = state.plan.specification.budgets
     limit, usage = (
         (budgets.max_attempts, state.attempts_used)
@@ -80,7 +85,7 @@ def within_budget(state: State, event: EventV5, version: int, rules: Rules) -> E
         else (budgets.max_transitions, state.transitions_used)
     )
     if not rules.exceeds(usage, limit):
-        return event
+        return None
     return BudgetExhausted(budget=budget, limit=limit, usage=usage, last_outcome=state.last_outcome)
 
 

@@ -9,9 +9,9 @@ from typing import Final
 
 from immutables import Map
 
+from perdure.kernel.commands import Rejection, rejected
 from perdure.kernel.events import RunCreated
 from perdure.kernel.identity import is_canonical_uuid
-from perdure.kernel.legality import Refusal
 from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES
 from perdure.kernel.liveness import recounted
 from perdure.kernel.plan import Plan, plan_of
@@ -26,28 +26,30 @@ _BYTES_OF_A_TARGET: Final = 128
 """Without its name, in canonical form."""
 
 
-def created(event: RunCreated, version: int, rules: Rules) -> State | Refusal:
+def created(event: RunCreated, version: int, rules: Rules) -> State | Rejection:
     """Return the state of a run that was just created, or why it cannot be."""
     strange = next((run_id for run_id in (event.run_id, *event.ancestors) if not is_canonical_uuid(run_id)), None)
     if strange is not None:
-        return "invalid_id", f"{strange!r} is no canonical UUID"
+        return rejected("invalid_id", f"{strange!r} is no canonical UUID")
     validation = validate(event.specification)
     specification = validation.specification
     if specification is None:
-        return "invalid_specification", f"the specification is not valid: {validation.problems[0].sentence}"
+        return rejected("invalid_specification", f"the specification is not valid: {validation.problems[0].sentence}")
     if event.content_hash != validation.content_hash or event.specification.get("content_hash") != event.content_hash:
-        return "invalid_specification", f"the content hash of the specification is {validation.content_hash}"
+        return rejected("invalid_specification", f"the content hash of the specification is {validation.content_hash}")
     if _bytes_to_cancel(specification) > MAX_LARGE_RECORD_BYTES:
-        return "invalid_specification", "it has more nodes than one record has room for when all are cancelled"
+        return rejected(
+            "invalid_specification", "it has more nodes than one record has room for when all are cancelled"
+        )
     if specification.schema_version > version:
         told = f"a specification of version {specification.schema_version} cannot be in a history of version {version}"
-        return "invalid_specification", told
+        return rejected("invalid_specification", told)
     if set(event.input) != set(specification.inputs):
-        return "invalid_input", f"the run's input has exactly the fields {sorted(specification.inputs)}"
+        return rejected("invalid_input", f"the run's input has exactly the fields {sorted(specification.inputs)}")
     if len(event.ancestors) > MAX_CHILD_LEVELS:
-        return "invalid_ancestors", f"children nest at most {MAX_CHILD_LEVELS} deep"
+        return rejected("invalid_ancestors", f"children nest at most {MAX_CHILD_LEVELS} deep")
     if len({event.run_id, *event.ancestors}) != len(event.ancestors) + 1:
-        return "invalid_ancestors", "a run is no ancestor of its own, and each ancestor stands once"
+        return rejected("invalid_ancestors", "a run is no ancestor of its own, and each ancestor stands once")
     return _first_state(event, plan_of(specification, validation.initial_nodes), version, rules)
 
 

@@ -15,6 +15,7 @@ from perdure.kernel.commands import (
     CompleteChild,
     CreateRun,
     DeliverSignal,
+    OpeningCommand,
     OpenSignalWait,
     OpenTimerWait,
     Rejection,
@@ -22,6 +23,7 @@ from perdure.kernel.commands import (
     RequestCancellation,
     Settle,
     StartNode,
+    rejected,
 )
 from perdure.kernel.consequences import owed, settling, within_budget
 from perdure.kernel.creation import created
@@ -42,8 +44,16 @@ from perdure.kernel.events import (
     TimerWaitOpened,
     VirtualTimeAdvanced,
 )
-from perdure.kernel.identity import NodeId
-from perdure.kernel.legality import Opening, Refusal, attempt_deadline, cancel_targets, open_wait, refusal
+from perdure.kernel.legality import (
+    Opening,
+    attempt_deadline,
+    cancel_targets,
+    no_open_wait,
+    open_wait,
+    refusal,
+    run_terminal,
+    unknown_node,
+)
 from perdure.kernel.limits import excess
 from perdure.kernel.records import document_of
 from perdure.kernel.reduce import applied
@@ -53,20 +63,6 @@ from perdure.kernel.state import State
 from perdure.kernel.values import JsonError, digest
 
 Events = tuple[EventV5, ...]
-
-_Asking = (
-    StartNode
-    | CompleteAttempt
-    | CompleteChild
-    | OpenSignalWait
-    | OpenTimerWait
-    | DeliverSignal
-    | AdvanceTime
-    | RequestCancellation
-    | AcquireRecovery
-    | ReleaseRecovery
-)
-"""The commands of a run that is there, and that have a first event of their own."""
 
 
 def decide(state: State | None, command: AnyCommand, rules: Rules = RULES) -> Events | Rejection:
@@ -78,22 +74,23 @@ def decide(state: State | None, command: AnyCommand, rules: Rules = RULES) -> Ev
     if isinstance(command, CreateRun):
         return _creation(state, command, rules)
     if state is None:
-        return Rejection(code="no_run", sentence="there is no run")
+        return rejected("no_run", "there is no run")
     repeated = _repeat(state, command, rules)
     if repeated is not None:
         return repeated
     if state.status != "running":
-        return Rejection(code="run_terminal", sentence=f"the run has ended: it is {state.status}")
+        return run_terminal(state)
     if isinstance(command, Settle):
         return _settled(state, rules)
     too_much = excess(command)
     if too_much is not None:
-        return Rejection(code="over_limit", sentence=too_much)
+        return rejected("over_limit", too_much)
     opening = _opening(state, command, rules)
-    refused = opening if isinstance(opening, Rejection) else _rejected(refusal(state, opening, rules))
+    if isinstance(opening, Rejection):
+        return opening
+    refused = refusal(state, opening, rules)
     if refused is not None:
         return refused
-    assert not isinstance(opening, Rejection)
     return _batch(state, within_budget(state, opening, RUNTIME_VERSION, rules), rules)
 
 
@@ -104,10 +101,6 @@ def _batch(state: State, opening: EventV5 | None, rules: Rules) -> Events:
         state = applied(state, opening, RUNTIME_VERSION, rules)
         opening = owed(state, rules)
     return tuple(events)
-
-
-def _rejected(refused: Refusal | None) -> Rejection | None:
-    return None if refused is None else Rejection(code=refused[0], sentence=refused[1])
 
 
 def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events | Rejection:
@@ -126,14 +119,14 @@ def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events |
     if state is not None:
         same = (state.run_id, state.content_hash, state.ancestors) == (event.run_id, content_hash, event.ancestors)
         if same and excess(event) is None and digest(state.input) == digest(event.input):
-            return Rejection(code="already_created", sentence=f"the run {state.run_id} was created before")
-        return Rejection(code="run_conflict", sentence=f"the run {state.run_id} was created otherwise")
+            return rejected("already_created", f"the run {state.run_id} was created before")
+        return rejected("run_conflict", f"the run {state.run_id} was created otherwise")
     too_much = excess(event)
     if too_much is not None:
-        return Rejection(code="over_limit", sentence=too_much)
+        return rejected("over_limit", too_much)
     first = created(event, RUNTIME_VERSION, rules)
-    if not isinstance(first, State):
-        return Rejection(code=first[0], sentence=first[1])
+    if isinstance(first, Rejection):
+        return first
     return (event, *_batch(first, owed(first, rules), rules))
 
 
@@ -141,7 +134,7 @@ def _settled(state: State, rules: Rules) -> Events | Rejection:
     unsettled = settling(state, RUNTIME_VERSION, rules)
     opening = owed(unsettled, rules)
     if opening is None:
-        return Rejection(code="no_effect", sentence="nothing is owed")
+        return rejected("no_effect", "nothing is owed")
     return _batch(unsettled, opening, rules)
 
 
@@ -166,8 +159,8 @@ def _committed(state: State, command: CompleteAttempt, rules: Rules) -> Rejectio
         return None
     is_its_own = attempt.node == state.position(command.node) and excess(command) is None
     if is_its_own and rules.same_outcome(state.outcomes[attempt.outcome], command.outcome):
-        return Rejection(code="already_committed", sentence=f"the attempt {command.attempt_id} ended so before")
-    return Rejection(code="conflicting_outcome", sentence=f"the attempt {command.attempt_id} ended otherwise before")
+        return rejected("already_committed", f"the attempt {command.attempt_id} ended so before")
+    return rejected("conflicting_outcome", f"the attempt {command.attempt_id} ended otherwise before")
 
 
 def _child_committed(state: State, command: CompleteChild) -> Rejection | None:
@@ -176,8 +169,8 @@ def _child_committed(state: State, command: CompleteChild) -> Rejection | None:
         return None
     completed = attempt.completed if excess(command) is None else None
     if completed is not None and digest(document_of(completed)) == digest(document_of(_completion(command))):
-        return Rejection(code="already_committed", sentence=f"the child run {command.child_run_id} ended so before")
-    return Rejection(code="conflicting_outcome", sentence=f"the attempt {command.attempt_id} ended otherwise before")
+        return rejected("already_committed", f"the child run {command.child_run_id} ended so before")
+    return rejected("conflicting_outcome", f"the attempt {command.attempt_id} ended otherwise before")
 
 
 def _completion(command: CompleteChild) -> ChildCompleted:
@@ -190,7 +183,7 @@ def _completion(command: CompleteChild) -> ChildCompleted:
     )
 
 
-def _opening(state: State, command: _Asking, rules: Rules) -> Opening | Rejection:  # noqa: C901 - one case a command
+def _opening(state: State, command: OpeningCommand, rules: Rules) -> Opening | Rejection:  # noqa: C901 - one case a command
     """Return the first event of a command, whether or not it is legal."""
     match command:
         case StartNode():
@@ -232,7 +225,7 @@ def _opening(state: State, command: _Asking, rules: Rules) -> Opening | Rejectio
 def _start(state: State, command: StartNode, rules: Rules) -> Opening | Rejection:
     position = state.position(command.node)
     if position is None:
-        return _unknown(command.node)
+        return unknown_node(command.node)
     attempt = state.nodes[position].attempts + 1
     deadline_ms = attempt_deadline(state, position, RUNTIME_VERSION, rules)
     if command.child_run_id is None:
@@ -249,10 +242,10 @@ def _start(state: State, command: StartNode, rules: Rules) -> Opening | Rejectio
 def _delivery(state: State, command: DeliverSignal, rules: Rules) -> Opening | Rejection:
     position = state.position(command.node)
     if position is None:
-        return _unknown(command.node)
+        return unknown_node(command.node)
     wait, attempt_id = open_wait(state, position, rules), state.nodes[position].attempt_id
     if wait is None or attempt_id is None:
-        return Rejection(code="no_open_wait", sentence=f"{command.node} waits for no signal now")
+        return no_open_wait(command.node)
     mismatch = rules.mismatch(wait, command.name, command.token_sha256)
     if mismatch is not None:
         return SignalRejected(node=command.node, attempt_id=attempt_id, signal_id=command.signal_id, reason=mismatch)
@@ -263,7 +256,3 @@ def _delivery(state: State, command: DeliverSignal, rules: Rules) -> Opening | R
         name=command.name,
         payload=command.payload,
     )
-
-
-def _unknown(name: NodeId) -> Rejection:
-    return Rejection(code="unknown_node", sentence=f"there is no node {name}")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from perdure.kernel.commands import RejectionCode
-from perdure.kernel.consequences import without_outdated
+from perdure.kernel.commands import Rejection, rejected
+from perdure.kernel.consequences import exhausted, without_outdated
 from perdure.kernel.events import (
     BudgetExhausted,
     CancellationRequested,
@@ -31,9 +31,6 @@ from perdure.kernel.identity import AttemptId, NodeId, is_canonical_uuid
 from perdure.kernel.rules import BUDGETS_FROM, Rules, policy_of
 from perdure.kernel.state import SignalWait, State
 
-Refusal = tuple[RejectionCode, str]
-"""A code and a sentence."""
-
 Opening = (
     NodeStarted
     | ChildStarted
@@ -51,7 +48,7 @@ Opening = (
 """The events that a command begins with, creation apart."""
 
 
-def refusal(state: State, event: Opening, rules: Rules) -> Refusal | None:
+def refusal(state: State, event: Opening, rules: Rules) -> Rejection | None:
     """Return why an event cannot open a batch, or None if it can."""
     match event:
         case NodeStarted() | ChildStarted():
@@ -102,31 +99,31 @@ def contradiction(state: State, event: Opening, version: int, rules: Rules) -> s
 
 def exhausted_at_start(state: State, version: int, rules: Rules) -> BudgetExhausted | None:
     """Return what opens a batch when a ready node cannot be started, since the attempts of the run are used up."""
-    limit = state.plan.specification.budgets.max_attempts
-    if version < BUDGETS_FROM or not state.statuses.get("ready", 0) or not rules.exceeds(state.attempts_used, limit):
-        return None
-    return BudgetExhausted(budget="attempts", limit=limit, usage=state.attempts_used, last_outcome=state.last_outcome)
+    return exhausted(state, "attempts", version, rules) if state.statuses.get("ready", 0) else None
 
 
-def _start(state: State, event: NodeStarted | ChildStarted) -> Refusal | None:
+def _start(state: State, event: NodeStarted | ChildStarted) -> Rejection | None:
     position = state.position(event.node)
     if position is None:
-        return _unknown(event.node)
+        return unknown_node(event.node)
     status = state.nodes[position].status
     if status != "ready":
-        return "not_ready", f"{event.node} is {status}, not ready"
+        return rejected("not_ready", f"{event.node} is {status}, not ready")
     strange = _strange(event.attempt_id, event.child_run_id if isinstance(event, ChildStarted) else None)
     if strange is not None:
         return strange
     if event.attempt_id in state.attempts:
-        return "attempt_id_used", f"the attempt {event.attempt_id} was started before"
+        return rejected("attempt_id_used", f"the attempt {event.attempt_id} was started before")
     child = state.node(position).child
     if isinstance(event, NodeStarted):
-        return None if child is None else ("child_run_id_needed", f"{event.node} is a child run: it needs an identity")
+        told = f"{event.node} is a child run: it needs an identity"
+        return None if child is None else rejected("child_run_id_needed", told)
     if child is None:
-        return "not_a_child", f"{event.node} has a handler, and no child run"
+        return rejected("not_a_child", f"{event.node} has a handler, and no child run")
     if event.child_run_id in (state.run_id, *state.ancestors) or event.child_run_id in state.child_runs:
-        return "child_run_id_used", f"the run {event.child_run_id} is this one, an ancestor, or was started before"
+        return rejected(
+            "child_run_id_used", f"the run {event.child_run_id} is this one, an ancestor, or was started before"
+        )
     return None
 
 
@@ -136,56 +133,56 @@ def attempt_deadline(state: State, position: int, version: int, rules: Rules) ->
     return None if limit is None or version < BUDGETS_FROM else rules.later(state.now_ms, limit)
 
 
-def _active(state: State, name: NodeId, attempt_id: AttemptId | None, rules: Rules) -> Refusal | None:
+def _active(state: State, name: NodeId, attempt_id: AttemptId | None, rules: Rules) -> Rejection | None:
     """Return why an attempt is not one that may still do something."""
     position = state.position(name)
     if position is None:
-        return _unknown(name)
+        return unknown_node(name)
     node = state.nodes[position]
     if attempt_id is None or node.attempt_id != attempt_id:
-        return "not_active", f"the attempt {attempt_id} of {name} is not active"
+        return rejected("not_active", f"the attempt {attempt_id} of {name} is not active")
     if node.status == "waiting":
-        return "not_active", f"{name} is waiting"
+        return rejected("not_active", f"{name} is waiting")
     if node.deadline_ms is not None and rules.is_due(state.now_ms, node.deadline_ms):
-        return "attempt_due", f"the deadline of the attempt, {node.deadline_ms}, has passed"
+        return rejected("attempt_due", f"the deadline of the attempt, {node.deadline_ms}, has passed")
     return None
 
 
-def _outcome(state: State, event: NodeOutcomeCommitted, rules: Rules) -> Refusal | None:
+def _outcome(state: State, event: NodeOutcomeCommitted, rules: Rules) -> Rejection | None:
     refused = _active(state, event.node, event.attempt_id, rules)
     if refused is not None:
         return refused
     position = state.plan.positions[event.node]
     if state.node(position).child is not None:
-        return "is_a_child", f"{event.node} is a child run: its outcome comes from how that ended"
+        return rejected("is_a_child", f"{event.node} is a child run: its outcome comes from how that ended")
     if event.outcome.kind == "skipped":
-        return "invalid_outcome", "an attempt cannot be skipped"
+        return rejected("invalid_outcome", "an attempt cannot be skipped")
     return None
 
 
-def _child_completed(state: State, event: ChildCompleted, rules: Rules) -> Refusal | None:
+def _child_completed(state: State, event: ChildCompleted, rules: Rules) -> Rejection | None:
     refused = _active(state, event.node, event.attempt_id, rules)
     if refused is not None:
         return refused
     position = state.plan.positions[event.node]
     if state.node(position).child is None:
-        return "not_a_child", f"{event.node} has a handler, and no child run"
+        return rejected("not_a_child", f"{event.node} has a handler, and no child run")
     if state.nodes[position].child_run_id != event.child_run_id:
-        return "not_active", f"{event.child_run_id} is not the child run of {event.node}"
+        return rejected("not_active", f"{event.child_run_id} is not the child run of {event.node}")
     return None
 
 
-def _wait(state: State, event: SignalWaitOpened | TimerWaitOpened, rules: Rules) -> Refusal | None:
+def _wait(state: State, event: SignalWaitOpened | TimerWaitOpened, rules: Rules) -> Rejection | None:
     refused = _active(state, event.node, event.attempt_id, rules)
     if refused is not None:
         return refused
     node = state.node(state.plan.positions[event.node])
     if node.child is not None:
-        return "is_a_child", f"{event.node} is a child run: only a handler waits"
+        return rejected("is_a_child", f"{event.node} is a child run: only a handler waits")
     if isinstance(event, SignalWaitOpened) and event.name not in node.signals:
-        return "undeclared_signal", f"{event.node} declares no signal {event.name}"
+        return rejected("undeclared_signal", f"{event.node} declares no signal {event.name}")
     if event.deadline_ms is not None and rules.is_due(state.now_ms, event.deadline_ms):
-        return "deadline_passed", f"the deadline {event.deadline_ms} is not later than now, {state.now_ms}"
+        return rejected("deadline_passed", f"the deadline {event.deadline_ms} is not later than now, {state.now_ms}")
     return None
 
 
@@ -199,26 +196,28 @@ def open_wait(state: State, position: int, rules: Rules) -> SignalWait | None:
     return None if is_late else node.wait
 
 
-def _delivery(state: State, event: SignalAccepted | SignalRejected, rules: Rules) -> Refusal | None:
+def _delivery(state: State, event: SignalAccepted | SignalRejected, rules: Rules) -> Rejection | None:
     position = state.position(event.node)
     if position is None:
-        return _unknown(event.node)
+        return unknown_node(event.node)
     if open_wait(state, position, rules) is None:
-        return "no_open_wait", f"{event.node} waits for no signal now"
+        return no_open_wait(event.node)
     strange = _strange(event.signal_id)
     if strange is not None:
         return strange
     if event.signal_id in state.signals:
-        return "already_consumed", f"the delivery {event.signal_id} was {state.signals[event.signal_id]} before"
+        return rejected(
+            "already_consumed", f"the delivery {event.signal_id} was {state.signals[event.signal_id]} before"
+        )
     return None
 
 
-def _time(state: State, now_ms: int, rules: Rules) -> Refusal | None:
+def _time(state: State, now_ms: int, rules: Rules) -> Rejection | None:
     if now_ms < state.now_ms:
-        return "time_went_back", f"it is {state.now_ms} already"
+        return rejected("time_went_back", f"it is {state.now_ms} already")
     due = without_outdated(state, rules)
     if now_ms == state.now_ms and (due is None or not rules.is_due(now_ms, due.first[0])):
-        return "no_effect", f"it is {state.now_ms} already, and nothing is due"
+        return rejected("no_effect", f"it is {state.now_ms} already, and nothing is due")
     return None
 
 
@@ -231,26 +230,38 @@ def cancel_targets(state: State) -> tuple[CancelTarget, ...]:
     )
 
 
-def _recovery(state: State, event: RecoveryAcquired | RecoveryReleased) -> Refusal | None:
+def _recovery(state: State, event: RecoveryAcquired | RecoveryReleased) -> Rejection | None:
     last = state.recovery
     strange = _strange(event.owner)
     if strange is not None:
         return strange
     if isinstance(event, RecoveryAcquired):
         is_stale = last is not None and event.epoch <= last.epoch
-        return ("stale_epoch", f"the epoch {event.epoch} was granted before") if is_stale else None
+        told = f"the epoch {event.epoch} was granted before"
+        return rejected("stale_epoch", told) if is_stale else None
     if last is None or not last.is_held or (event.owner, event.epoch) != (last.owner, last.epoch):
-        return "wrong_owner", f"{event.owner} does not hold the run with epoch {event.epoch}"
+        return rejected("wrong_owner", f"{event.owner} does not hold the run with epoch {event.epoch}")
     return None
 
 
-def _strange(*identities: str | None) -> Refusal | None:
+def _strange(*identities: str | None) -> Rejection | None:
     """Return why identities are none."""
     found = next(
         (identity for identity in identities if identity is not None and not is_canonical_uuid(identity)), None
     )
-    return None if found is None else ("invalid_id", f"{found!r} is no canonical UUID")
+    return None if found is None else rejected("invalid_id", f"{found!r} is no canonical UUID")
 
 
-def _unknown(name: NodeId) -> Refusal:
-    return "unknown_node", f"there is no node {name}"
+def no_open_wait(name: NodeId) -> Rejection:
+    """Return the refusal of a delivery to a node that waits for none."""
+    return rejected("no_open_wait", f"{name} waits for no signal now")
+
+
+def run_terminal(state: State) -> Rejection:
+    """Return the refusal of whatever comes after the end of a run."""
+    return rejected("run_terminal", f"the run has ended: it is {state.status}")
+
+
+def unknown_node(name: NodeId) -> Rejection:
+    """Return the refusal of whatever names a node that there is not."""
+    return rejected("unknown_node", f"there is no node {name}")

@@ -25,6 +25,7 @@ from perdure.kernel.commands import (
     ReleaseRecovery,
     RequestCancellation,
 )
+from perdure.kernel.errors import corrupt
 from perdure.kernel.events import (
     CancellationRequested,
     ChildCompleted,
@@ -75,6 +76,18 @@ def excess(subject: Event | Command) -> str | None:
             return _of_number(subject.epoch, least=1)
         case _:
             return None
+
+
+def require_within_limits(event: Event) -> None:
+    """Raise `Corruption` if something in an event exceeds its limit."""
+    too_much = excess(event)
+    if too_much is not None:
+        corrupt("over_limit", too_much)
+
+
+def record_limit(event: Event) -> int:
+    """Return how many bytes the record of an event may have."""
+    return MAX_LARGE_RECORD_BYTES if isinstance(event, RunCreated | CancellationRequested) else MAX_RECORD_BYTES
 
 
 def _of_outcome(outcome: Outcome) -> str | None:

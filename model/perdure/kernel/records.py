@@ -22,7 +22,6 @@ from perdure.kernel.events import (
     RUNTIME_VERSION,
     AnyEvent,
     AttemptIdText,
-    CancellationRequested,
     Event,
     EventV1,
     EventV2,
@@ -30,11 +29,10 @@ from perdure.kernel.events import (
     EventV4,
     EventV5,
     NodeOutcomeCommitted,
-    RunCreated,
     RunIdText,
 )
 from perdure.kernel.identity import UUID_GRAMMAR, EventId, RunId
-from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES, MAX_RECORD_BYTES, excess
+from perdure.kernel.limits import record_limit, require_within_limits
 from perdure.kernel.outcomes import (
     MAX_INLINE_BYTES,
     MAX_INLINE_DEPTH,
@@ -184,13 +182,10 @@ def structured(kind: object, value: JsonValue, version: int | None) -> object:
 
 def _measured(record: Record, size: int) -> Record:
     """Return the record, if nothing in it exceeds its limit."""
-    is_large = isinstance(record.event, RunCreated | CancellationRequested)
-    limit = MAX_LARGE_RECORD_BYTES if is_large else MAX_RECORD_BYTES
+    limit = record_limit(record.event)
     if size > limit:
         corrupt("over_limit", f"the record has {size} bytes, and may have {limit}")
-    too_much = excess(record.event)
-    if too_much is not None:
-        corrupt("over_limit", too_much)
+    require_within_limits(record.event)
     return record
 
 

@@ -13,6 +13,7 @@ from typing import NoReturn, assert_never
 from immutables import Map
 from msgspec.structs import replace
 
+from perdure.kernel.commands import Rejection
 from perdure.kernel.consequences import (
     NOTHING,
     RUN_STATUS,
@@ -56,8 +57,8 @@ from perdure.kernel.events import (
     TransitionActivated,
     VirtualTimeAdvanced,
 )
-from perdure.kernel.legality import Opening, contradiction, exhausted_at_start, refusal
-from perdure.kernel.limits import excess
+from perdure.kernel.legality import Opening, contradiction, exhausted_at_start, refusal, run_terminal
+from perdure.kernel.limits import require_within_limits
 from perdure.kernel.liveness import changed, judged
 from perdure.kernel.mapping import child_outcome, input_of, unsuccessful
 from perdure.kernel.outcomes import Outcome, Succeeded
@@ -83,9 +84,7 @@ def reduce(state: State | None, event: AnyEvent, rules: Rules = RULES, *, versio
 
     Raises `Corruption` if the event cannot be here, `Incompatible` if the version does not have it.
     """
-    too_much = excess(event)
-    if too_much is not None:
-        corrupt("over_limit", too_much)
+    require_within_limits(event)
     return followed(state, event, None if state is None else owed(state, rules), version, rules)
 
 
@@ -115,18 +114,23 @@ def _begun(state: State | None, event: AnyEvent, version: int, rules: Rules) -> 
     if state is not None:
         corrupt("run_conflict", "the run was created before")
     first = created(event, version, rules)
-    return first if isinstance(first, State) else corrupt(*first)
+    return first if isinstance(first, State) else _corrupt_as(first)
+
+
+def _corrupt_as(refused: Rejection) -> NoReturn:
+    """A command that would be refused so gave this event."""
+    corrupt(refused.code, refused.sentence)
 
 
 def _opened(state: State, event: EventV5, version: int, rules: Rules) -> State:
     """Return the state after the first event of a batch."""
     if state.status != "running":
-        corrupt("run_terminal", f"the run has ended: it is {state.status}")
+        _corrupt_as(run_terminal(state))
     if not isinstance(event, Opening) or (isinstance(event, NodeOutcomeCommitted) and event.attempt_id is None):
         return _opened_otherwise(state, event, version, rules)
     refused = refusal(state, event, rules)
     if refused is not None:
-        corrupt(*refused)
+        _corrupt_as(refused)
     wrong = contradiction(state, event, version, rules)
     if wrong is not None:
         corrupt("wrong_content", wrong)

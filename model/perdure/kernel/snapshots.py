@@ -25,7 +25,6 @@ from perdure.kernel.events import (
     AttemptIdText,
     ChildCompleted,
     ChildResult,
-    Event,
     NodeOutcomeCommitted,
     OwnerIdText,
     RunCreated,
@@ -35,7 +34,7 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.identity import NodeId
 from perdure.kernel.invariants import pinned, violations
-from perdure.kernel.limits import excess
+from perdure.kernel.limits import require_within_limits
 from perdure.kernel.liveness import recounted
 from perdure.kernel.outcomes import DigestText, Outcome
 from perdure.kernel.plan import Plan
@@ -364,10 +363,10 @@ def state_from(document: JsonObject, specification: JsonObject, rules: Rules = R
     )
     if found.oldest > found.version:
         corrupt("version_went_down", f"version {found.version} follows version {found.oldest}")
-    _within_limits(creation)
+    require_within_limits(creation)
     first = created(creation, found.oldest, rules)
     if not isinstance(first, State):
-        corrupt(*first)
+        corrupt(first.code, first.sentence)
     state = _unsettled(recounted(_filled(first, found, rules), rules), found.unsettled)
     wrong = violations(state, rules)
     return corrupt("wrong_content", wrong[0]) if wrong else state
@@ -406,14 +405,8 @@ def _position(plan: Plan, name: NodeId) -> int:
     return plan.positions[name] if name in plan.positions else corrupt("wrong_content", f"there is no node {name}")
 
 
-def _within_limits(event: Event) -> None:
-    too_much = excess(event)
-    if too_much is not None:
-        corrupt("over_limit", too_much)
-
-
 def _outcome(outcome: Outcome) -> Outcome:
-    _within_limits(NodeOutcomeCommitted(node=NodeId("any"), outcome=outcome))
+    require_within_limits(NodeOutcomeCommitted(node=NodeId("any"), outcome=outcome))
     return outcome
 
 
@@ -427,7 +420,7 @@ def _attempt_state(plan: Plan, name: AttemptIdText, attempt: AttemptDocument) ->
             result=ended.result,
             output=ended.output,
         )
-        _within_limits(completed)
+        require_within_limits(completed)
     return AttemptState(_position(plan, attempt.node), attempt.outcome, completed)
 
 
@@ -484,7 +477,7 @@ def _wait_state(wait: WaitForSignal | WaitForTime | None) -> SignalWait | TimerW
 def _gain(active: ActiveAttempt, gain: ReceivedSignal | PassedTime) -> Received | TimerPassed:
     if isinstance(gain, PassedTime):
         return TimerPassed(gain.deadline_ms)
-    _within_limits(
+    require_within_limits(
         SignalAccepted(
             node=NodeId("any"),
             attempt_id=active.attempt_id,
