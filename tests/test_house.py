@@ -62,7 +62,8 @@ FLOORS: list[tuple[str, ...]] = [
     ),
     ("perdure_conformance.registry",),
     ("perdure_conformance.suite",),
-    ("perdure_conformance.judging", "perdure_conformance.rooms"),
+    ("perdure_conformance.judging",),
+    ("perdure_conformance.rooms",),
     (
         "perdure_conformance.selftest",
         "perdure_conformance.journal",

@@ -4,43 +4,34 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
-from msgspec import Meta
 
 from perdure.kernel.values import JsonError, JsonValue, read_json
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
-from perdure_conformance.judging import replayed
 from perdure_conformance.requirements import requirements_of
-from perdure_conformance.shrinking import chunks, fewest, smallest, within
+from perdure_conformance.rooms import QuestionCase, replay_questions, violation_in, with_fewer_before
+from perdure_conformance.shrinking import chunks, smallest, within
 from perdure_conformance.spec.claims import PAGES
 from perdure_conformance.spec.documents import MAX_CHARACTERS, length_of, text_of, written
 from perdure_conformance.spec.places import parts
 from perdure_conformance.spec.questions import Question, can_be_asked, hold, truth_about
-from perdure_conformance.spec.room import Room
-from perdure_conformance.suite import Case, Inconclusive, Replay, Violation
+from perdure_conformance.spec.room import ValidatorRoom
+from perdure_conformance.suite import Inconclusive, Replay, Violation
 
 _CHARACTERS_SHOWN = 4_000
 _CHARACTERS_SHRUNK = 100_000
 
 
-class SpecCase(Case, frozen=True, kw_only=True, tag="spec"):
+class SpecCase(QuestionCase[Question], frozen=True, kw_only=True, tag="spec"):
     """All that is needed to fail again: what was asked, the last question being the one that fails."""
-
-    questions: Annotated[tuple[Question, ...], Meta(max_length=1000)]
 
     @property
     def size(self) -> int:
         """How many values the documents hold; of a text that is no JSON, its characters in tens."""
         return sum(_size(question) for question in self.questions)
-
-    @property
-    def needs_prior_state(self) -> bool:
-        """Whether it fails only after other questions."""
-        return len(self.questions) > 1
 
     @property
     def is_plausible(self) -> bool:
@@ -49,17 +40,9 @@ class SpecCase(Case, frozen=True, kw_only=True, tag="spec"):
         lengths = sum(length_of(question.document) for question in self.questions)
         return lengths <= MAX_CHARACTERS and all(question.about in known for question in self.questions)
 
-    def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
-        """Return the documents, each with what was answered."""
-        shown = self.questions if whole else self.questions[-1:]
-        if not shown:
-            return ["  (it failed before the first question)"]
-        lines = []
-        for question in shown:
-            last = question is self.questions[-1]
-            lines += ["  " + line for line in _in_words(question)]
-            lines += [f"  → {answers[-1]}"] if last and answers else []
-        return lines
+    def question_in_words(self, question: Question) -> Iterable[str]:
+        """Return a document, and the handlers that were given with it."""
+        return _in_words(question)
 
 
 def _size(question: Question) -> int:
@@ -85,38 +68,17 @@ def _in_words(question: Question) -> list[str]:
 
 def replay(case: SpecCase, target: Target) -> Replay:
     """Ask again, of a fresh validator."""
-    room = Room(target, case.timeout_s)
-    stop: Violation | AdapterFault | None = None
-    answers: list[str] = []
-    try:
-        for question in case.questions:
-            stop = None
-            if not can_be_asked(question, room.describe().capabilities):
-                answers.append("not asked: handlers are not claimed")
-                continue
-            answer = room.ask(question)
-            answers.append("valid" if answer.valid else "refused")
-            try:
-                hold(question, answer, room.describe().capabilities, frozenset(case.off), Counter())
-            except Violation as violation:
-                stop = violation
-        _close_if_asked(case, room)
-    except Inconclusive:
-        pass
-    except AdapterFault as fault:
-        stop = fault
-    try:
-        all_done = len(answers) == len(case.questions)
-        return replayed(stop, answers[-1:], all_done=all_done, transcript=room.transcript.text(), stderr=room.stderr)
-    finally:
-        room.remove()
+    room = ValidatorRoom(target, case.timeout_s)
 
+    def ask(question: Question) -> tuple[str, Violation | None]:
+        claims = room.describe().capabilities
+        if not can_be_asked(question, claims):
+            return "not asked: handlers are not claimed", None
+        answer = room.ask(question)
+        broken = violation_in(lambda: hold(question, answer, claims, frozenset(case.off), Counter()))
+        return "valid" if answer.valid else "refused", broken
 
-def _close_if_asked(case: SpecCase, room: Room) -> None:
-    """Open and close in good order, where it failed so, or before the first question."""
-    if case.failure.startswith("fault:"):
-        room.describe()
-        room.close()
+    return replay_questions(case, room, ask)
 
 
 def shrink(case: SpecCase, target: Target, *, attempts: int) -> SpecCase:
@@ -125,7 +87,7 @@ def shrink(case: SpecCase, target: Target, *, attempts: int) -> SpecCase:
         return case
     if case.needs_prior_state:
         return _shrunk_with_prior_state(case, target, attempts)
-    room = Room(target, case.timeout_s)
+    room = ValidatorRoom(target, case.timeout_s)
     broken = _broken(case)
 
     def fails(candidate: SpecCase) -> bool:
@@ -160,11 +122,8 @@ def _shrunk_with_prior_state(case: SpecCase, target: Target, attempts: int) -> S
     def fails(candidate: SpecCase) -> bool:
         return _broken(candidate) == broken and replay(candidate, target).failure == case.failure
 
-    *before, last = case.questions
     still_fails = within(attempts, fails)
-    fewer = fewest(tuple(before), lambda kept: still_fails(msgspec.structs.replace(case, questions=(*kept, last))))
-    case = msgspec.structs.replace(case, questions=(*fewer, last))
-    return smallest(case, still_fails, _smaller)
+    return smallest(with_fewer_before(case, still_fails), still_fails, _smaller)
 
 
 def _smaller(case: SpecCase) -> Iterator[SpecCase]:
