@@ -18,6 +18,12 @@ def specification() -> Path:
     return _data("perdure_conformance", "pages", _REPOSITORY / "docs" / "spec")
 
 
+def examples() -> Path | None:
+    """Return the folder of examples; None where perdure was installed without its repository."""
+    folder = _REPOSITORY / "conformance" / "examples"
+    return folder if folder.is_dir() else None
+
+
 def _data(package: str, folder: str, in_repository: Path) -> Path:
     installed = Path(str(files(package))) / folder
     found = installed if installed.is_dir() else in_repository

@@ -8,6 +8,7 @@ A quick look at a mutant sees only that it is found, and that it fails again on 
 
 from __future__ import annotations
 
+import shutil
 import statistics
 import time
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.kernel.values import JsonValue
+from perdure_conformance import data
+from perdure_conformance.harness.targets import CommandTarget
 from perdure_conformance.registry import Mutant, Twin
 from perdure_conformance.suite import AnyProfile, Case, Judgement, Options, Part
 from perdure_conformance.verdict import Depth
@@ -132,10 +135,16 @@ def check_good(profile: AnyProfile, good: Twin, seeds: tuple[int, ...], depth: D
 
 
 def good_ones(profile: AnyProfile) -> dict[str, Twin]:
-    """Return what must pass, by name: what is built in, and what is odd."""
+    """Return what must pass, by name: what is built in, what is odd, and the examples whose interpreter is there."""
     subjects = profile.subjects
     built_in = {name: Twin(subjects.find(name), name, known.words) for name, known in subjects.built_in.items()}
-    return {**built_in, **profile.twins}
+    folder = data.examples()
+    programs = {
+        name: Twin(CommandTarget((interpreter, str(folder / file))), name, f"an example, run by {interpreter}")
+        for name, (interpreter, file) in profile.examples.items()
+        if folder is not None and shutil.which(interpreter)
+    }
+    return {**built_in, **profile.twins, **programs}
 
 
 def unproven(profile: AnyProfile) -> list[str]:

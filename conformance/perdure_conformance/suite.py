@@ -263,6 +263,8 @@ class Profile(Generic[AnyCase, AnyClaims]):
     steps: str
     """What its cases do one after the other, as a noun: `operations`."""
     sizes: Sizes
+    examples: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Good programs of the repository, by name: the interpreter, and the file in the folder of examples."""
     written_stands_alone: bool = False
     """Whether each written check shows one requirement and says the same whatever else is asked, and for every seed."""
 

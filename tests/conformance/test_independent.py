@@ -132,16 +132,7 @@ NOT_BY_THEIR_OWN_SCRIPTS: set[str] = {
 }
 """Broken journals that are found by the machine, or by scripts which are there for other requirements."""
 
-MISSED: dict[str, str] = {
-    "refused_batches_after_kill": "no script looks after a kill for what was refused before",
-    "fence_cached_per_process": "no script appends on a handle, grants on another, and appends on the first again",
-    "snapshots_mixed_up_at_reopen": "no script loads after a reopen the snapshot of a run that has none",
-}
-"""Broken journals that nothing finds at this depth, and why."""
-
-BROKEN = (
-    list(BREAKS) if FULL else [name for name in BREAKS if name not in NOT_BY_THEIR_OWN_SCRIPTS | MISSED.keys()][::5]
-)
+BROKEN = list(BREAKS) if FULL else [name for name in BREAKS if name not in NOT_BY_THEIR_OWN_SCRIPTS][::5]
 
 
 def only(variant: str) -> frozenset[str]:
@@ -173,7 +164,7 @@ def judgements(program: Path, request: pytest.FixtureRequest) -> Iterator[dict[s
 
 def test_what_is_expected_is_expected_of_journals_that_are_there() -> None:
     assert SHOWS.keys() <= set(GOOD)
-    assert FAULTS.keys() | INSTEAD.keys() | BESIDES.keys() | MISSED.keys() | NOT_BY_THEIR_OWN_SCRIPTS <= BREAKS.keys()
+    assert FAULTS.keys() | INSTEAD.keys() | BESIDES.keys() | NOT_BY_THEIR_OWN_SCRIPTS <= BREAKS.keys()
 
 
 @pytest.mark.parametrize("variant", GOOD)
@@ -186,13 +177,7 @@ def test_what_is_good_passes(variant: str, judgements: dict[str, Future[Judgemen
     assert report.exit_code == CONFORMANT
 
 
-@pytest.mark.parametrize(
-    "variant",
-    [
-        pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason=MISSED[name])] if name in MISSED else [])
-        for name in BROKEN
-    ],
-)
+@pytest.mark.parametrize("variant", BROKEN)
 def test_what_is_broken_is_blamed_for_what_it_breaks(variant: str, judgements: dict[str, Future[Judgement]]) -> None:
     judgement = judgements[variant].result()
     if variant in FAULTS:

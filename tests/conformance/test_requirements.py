@@ -18,7 +18,8 @@ from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Play, Site, Tally
 from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.journal.rules import RULES
-from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
+from perdure_conformance.journal.scripts import Script
+from perdure_conformance.journal.written import ALL_SCRIPTS
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.reports.report import build
 from perdure_conformance.requirements import Requirement, registered, requirements, requirements_of

@@ -5,8 +5,11 @@ dispatch    what can be judged as a journal, and from messages to a Python journ
 client      the contract over a connection
 world       what must be true of the journal after the operations so far
 clauses     the requirements, each as a guard and a property of one step
+differences what had to come at a step, and what came
+stored      the file formats as the judge knows them
 play        plays operations against a target, and judges each answer
-scripts     one short sequence for each rule, with its accepted twin
+scripts     one short sequence for each rule, with its accepted twin; scripts_on_files, for those who claim a format
+written     all scripts
 machine     the stateful machine: sequences nobody thought of
 cases       a failing play as data: played again, and the ways to make it smaller
 describe    operations in words

@@ -10,10 +10,11 @@ import msgspec
 
 from perdure.journal import contract
 from perdure.journal.contract import Capabilities
+from perdure_conformance.journal.client import Claims
 from perdure_conformance.requirements import Requirement, requirements
 from perdure_conformance.verdict import Verdict
 
-PAGES: Final = ("journal.md",)
+PAGES: Final = ("journal.md", "formats.md")
 """The pages whose requirements are judged."""
 
 _WORKFLOW_JOURNAL: Final = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
@@ -21,14 +22,16 @@ _WORKFLOW_JOURNAL: Final = ("core", "exact_replay", "event_id_dedup", "atomic_ba
 _NOT_IN_THIS_RELEASE: Final = (
     "concurrent appenders",
     "crashes within an append, power loss, disk errors and cut connections",
-    "damage to stored bytes",
-    "batches beyond the declared limits",
 )
 
 
 def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bool) -> bool:
-    """Tell whether a requirement is judged under these claims (TOL-009)."""
-    match requirement.claim:
+    """Tell whether a requirement is judged under these claims (TOL-009): all words of its claim must hold."""
+    return all(_holds(word, claims, in_process=in_process) for word in requirement.claim.split())
+
+
+def _holds(word: str, claims: Capabilities, *, in_process: bool) -> bool:
+    match word:
         case "core":
             return True
         case "unclaimed":
@@ -44,6 +47,10 @@ def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bo
             return claims.leases and claims.lease_clock == "caller"
         case "multi_handle":
             return claims.multi_handle and in_process
+        case "format=mwj1" | "format=jsonl":
+            return claims.format == word.removeprefix("format=")
+        case "tight_limits":
+            return isinstance(claims, Claims) and claims.tight_limits
         case flag:
             return bool(getattr(claims, flag))
 
@@ -60,22 +67,33 @@ def level(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> str:
 
 def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[str]:
     """Return, in words, what this report says nothing about."""
-    known = requirements()
-    not_judged = {known[key].claim for key, verdict in verdicts.items() if verdict == "not_claimed"}
+    judged, not_judged = _words_of(verdicts, judged=True), _words_of(verdicts, judged=False)
     reasons = {
         "multi_handle": (claims.multi_handle, "claimed, and a program is one handle: claim multi_process to be judged"),
         "fencing": (claims.fencing, "claimed, and epochs come from acquire: claim leases to be judged"),
         "read=linearizable": (claims.read == "linearizable", "claimed, and there is no second handle to see it by"),
         "lease_clock=caller": (claims.leases, "judged by the store's own clock, which cannot be set"),
+        "tight_limits": (True, "the declared limits are so large that nothing larger fits in a line"),
     }
     lines = []
-    for claim in sorted(not_judged - {"unclaimed"}):
-        claimed, reason = reasons.get(claim, (False, ""))
-        if claimed or claim != "lease_clock=caller":
-            lines.append(f"{claim}: {reason if claimed else 'not claimed'}")
+    for word in sorted(not_judged - judged - {"unclaimed", "format=mwj1", "format=jsonl"}):
+        claimed, reason = reasons.get(word, (False, ""))
+        if claimed or word != "lease_clock=caller":
+            lines.append(f"{word}: {reason if claimed else 'not claimed'}")
     if claims.durable not in {None, "process-crash"}:
         lines.append(f"durable={claims.durable}: claimed, and judged at process-crash")
     return lines + list(_NOT_IN_THIS_RELEASE)
+
+
+def _words_of(verdicts: Mapping[str, Verdict], *, judged: bool) -> set[str]:
+    """Return the words of the claims under which something was judged, or was not."""
+    known = requirements()
+    return {
+        word
+        for key, verdict in verdicts.items()
+        if (verdict != "not_claimed") is judged
+        for word in known[key].claim.split()
+    }
 
 
 def _refusals() -> dict[str, str]:
@@ -100,6 +118,10 @@ MEANINGS: Final[Mapping[str, str]] = {
     "leases": "Ownership of a run for a time, under an epoch that only grows.",
     "fencing": "An append with an epoch below the highest granted one is refused.",
     "read": "own_writes: a load shows what its own handle appended. linearizable: what anybody appended.",
+    "format": "Runs are kept in files: mwj1, whole files of frames; jsonl, lines that are appended in place.",
+    "mwj1": "Whole files of frames: see docs/spec/formats.md.",
+    "jsonl": "Lines of JSON, appended in place: see docs/spec/formats.md.",
+    "tight_limits": "The declared limits are near to the least ones, so that it can be seen that they are kept.",
     "lease_clock": "Whose time judges a lease: the caller's, or the store's.",
     "run": "One workflow's history: records at positions 1, 2, 3, ….",
     "handle": "One open journal: an object in Python, a process otherwise.",

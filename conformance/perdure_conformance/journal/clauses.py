@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from perdure.journal.contract import (
     FLOOR,
     Acknowledged,
+    Corrupt,
     Done,
     EventIdConflict,
     Granted,
@@ -27,12 +28,18 @@ from perdure.journal.contract import (
     SequenceConflict,
     Snapshot,
     StaleEpoch,
+    TooLarge,
+    Unavailable,
 )
 from perdure_conformance.journal.client import NotSupported
 from perdure_conformance.journal.world import (
     AcquireStep,
     AppendStep,
     DescriptionStep,
+    FileStep,
+    HurtAppendStep,
+    HurtLoadStep,
+    HurtSnapshotStep,
     LoadSnapshotStep,
     LoadStep,
     ReleaseStep,
@@ -71,7 +78,108 @@ def clause(
     return register
 
 
+# Files
+
+
+@clause("JRN-037", FileStep)
+def unreadable_file_is_left_alone(step: FileStep) -> bool | None:
+    """What could not be read for a time is as it was."""
+    return step.found == step.due if "obstructed" in step.doubts else None
+
+
+@clause("JRN-035", FileStep)
+def torn_tail_is_cut_off(step: FileStep) -> bool | None:
+    """After an append nothing is left of a torn tail."""
+    return step.found == step.due if "cut_tail" in step.doubts else None
+
+
+@clause("JRN-030", FileStep)
+def file_holds_the_frames(step: FileStep) -> bool | None:
+    """One frame a record, and nothing else."""
+    return step.found == step.due
+
+
+@clause("JRN-033", FileStep)
+def file_holds_the_lines(step: FileStep) -> bool | None:
+    """One line a record, and nothing else."""
+    return step.found == step.due
+
+
+@clause("JRN-037", HurtAppendStep)
+def unreadable_run_takes_nothing(step: HurtAppendStep) -> bool | None:
+    """What cannot be read is not appended to."""
+    return not isinstance(step.answer, Acknowledged) if step.hurt.damaged_at is None else None
+
+
+@clause("JRN-031", HurtAppendStep)
+def damaged_file_takes_nothing(step: HurtAppendStep) -> bool | None:
+    """What is damaged is not appended to."""
+    return None if step.hurt.damaged_at is None else not isinstance(step.answer, Acknowledged)
+
+
+@clause("JRN-036", HurtAppendStep)
+def damaged_lines_take_nothing(step: HurtAppendStep) -> bool | None:
+    """What is damaged is not appended to."""
+    return damaged_file_takes_nothing(step)
+
+
+@clause("JRN-037", HurtLoadStep)
+def unreadable_run_is_unavailable(step: HurtLoadStep) -> bool | None:
+    """An error of reading is neither the end of the run nor damage."""
+    return isinstance(step.answer, Unavailable) if step.hurt.damaged_at is None else None
+
+
+@clause("JRN-031", HurtLoadStep)
+def damaged_file_is_corrupt(step: HurtLoadStep) -> bool | None:
+    """The records before the damage at most, then the place of the damage."""
+    if step.hurt.damaged_at is None:
+        return None
+    match step.answer:
+        case Corrupt(sequence=sequence):
+            return sequence == step.hurt.damaged_at
+        case Page(records=records, end=end):
+            return bool(records) and not end and records == step.sound[: len(records)]
+        case _:
+            return False
+
+
+@clause("JRN-036", HurtLoadStep)
+def damaged_lines_are_corrupt(step: HurtLoadStep) -> bool | None:
+    """The records before the damage at most, then the place of the damage."""
+    return damaged_file_is_corrupt(step)
+
+
+@clause("SNP-003", HurtSnapshotStep)
+def damaged_snapshot_is_not_served(step: HurtSnapshotStep) -> bool | None:
+    """A damaged snapshot is none."""
+    return isinstance(step.answer, NoSnapshot)
+
+
 # Appends
+
+
+@clause("JRN-037", AppendStep)
+def readable_run_goes_on(step: AppendStep) -> bool | None:
+    """What can be read again is as it was."""
+    return step.answer == step.expected if "obstructed" in step.doubts else None
+
+
+@clause("JRN-034", AppendStep)
+def torn_tail_does_not_count(step: AppendStep) -> bool | None:
+    """The next sequence is the one after the last record before a torn tail."""
+    return step.answer == step.expected if "torn_tail" in step.doubts else None
+
+
+@clause("JRN-032", AppendStep)
+def leftover_does_not_count(step: AppendStep) -> bool | None:
+    """What a killed writer left is nothing."""
+    return step.answer == step.expected if "leftover" in step.doubts else None
+
+
+@clause("JRN-026", AppendStep)
+def too_large_is_refused(step: AppendStep) -> bool | None:
+    """More than the declared limits is `too_large`."""
+    return isinstance(step.answer, TooLarge) if isinstance(step.expected, TooLarge) else None
 
 
 @clause("JRN-023", AppendStep)
@@ -261,6 +369,30 @@ def _misjudges_length(step: AppendStep) -> bool:
 # Loads
 
 
+@clause("JRN-037", LoadStep)
+def readable_run_is_as_before(step: LoadStep) -> bool | None:
+    """What can be read again is as it was."""
+    return _is_right(step) if "obstructed" in step.doubts else None
+
+
+@clause("JRN-035", LoadStep)
+def nothing_of_the_torn_tail_is_served(step: LoadStep) -> bool | None:
+    """After an append to a run with a torn tail, its records are those before the tail and the new ones."""
+    return _is_right(step) if "cut_tail" in step.doubts else None
+
+
+@clause("JRN-034", LoadStep)
+def torn_tail_is_not_fatal(step: LoadStep) -> bool | None:
+    """The records before a torn tail are served."""
+    return _is_right(step) if "torn_tail" in step.doubts else None
+
+
+@clause("JRN-032", LoadStep)
+def leftover_is_not_served(step: LoadStep) -> bool | None:
+    """What a killed writer left is nothing."""
+    return _is_right(step) if "leftover" in step.doubts else None
+
+
 @clause("JRN-008", LoadStep)
 def replay_is_stored_once(step: LoadStep) -> bool | None:
     """No record is served a second time because it was sent a second time."""
@@ -359,6 +491,12 @@ def unsaved_run_has_no_snapshot(step: LoadSnapshotStep) -> bool | None:
     return isinstance(step.answer, NoSnapshot) if not step.saved else None
 
 
+@clause("SNP-004", LoadSnapshotStep)
+def too_large_snapshot_changed_nothing(step: LoadSnapshotStep) -> bool | None:
+    """After a snapshot that was too large, the one before it is there."""
+    return snapshot_comes_back_as_saved(step) if step.after_too_large and step.saved else None
+
+
 @clause("SNP-001", LoadSnapshotStep)
 def snapshot_comes_back_as_saved(step: LoadSnapshotStep) -> bool | None:
     """Position and body belong together."""
@@ -371,10 +509,16 @@ def snapshot_comes_back_as_saved(step: LoadSnapshotStep) -> bool | None:
     }
 
 
+@clause("SNP-004", SaveSnapshotStep)
+def too_large_snapshot_is_refused(step: SaveSnapshotStep) -> bool | None:
+    """More than the declared limit is `too_large`."""
+    return isinstance(step.answer, TooLarge) if step.is_too_large else None
+
+
 @clause("SNP-001", SaveSnapshotStep)
 def snapshot_is_saved(step: SaveSnapshotStep) -> bool | None:
     """A snapshot within the limits is taken."""
-    return isinstance(step.answer, Done)
+    return None if step.is_too_large else isinstance(step.answer, Done)
 
 
 # Leases

@@ -28,6 +28,26 @@ def limits_in_force(declared: Limits) -> Limits:
     )
 
 
+TIGHT_LIMITS: Final = Limits(max_batch_records=2_000, max_batch_bytes=3 * 2**19, max_snapshot_bytes=3 * 2**19)
+"""What is larger than a limit up to here still fits in a line."""
+
+
+def is_tight(declared: Limits) -> bool:
+    """Tell whether the limits are so near to the least ones that the harness can exceed them."""
+    return (
+        declared.max_batch_records <= TIGHT_LIMITS.max_batch_records
+        and declared.max_batch_bytes <= TIGHT_LIMITS.max_batch_bytes
+        and declared.max_snapshot_bytes <= TIGHT_LIMITS.max_snapshot_bytes
+    )
+
+
+class Claims(contract.Capabilities, frozen=True, kw_only=True, omit_defaults=True):
+    """What a journal claims, and what follows from its limits."""
+
+    tight_limits: bool = False
+    """Its limits are near to the least ones, so that it can be seen that it keeps them."""
+
+
 class NotSupported(msgspec.Struct, frozen=True):
     """The answer of an implementation that does not offer the operation."""
 
@@ -78,7 +98,9 @@ class JournalClient:
             "namespace": NAMESPACE,
             "limits": msgspec.to_builtins(HARNESS_LIMITS),
         }
-        return msgspec.convert(self.connection.call("initialize", params), Description)
+        description = msgspec.convert(self.connection.call("initialize", params), Description)
+        claims = Claims(**msgspec.structs.asdict(description.capabilities), tight_limits=is_tight(description.limits))
+        return msgspec.structs.replace(description, capabilities=claims)
 
     def ask(self, method: str, params: JsonObject) -> Answer:
         """Send one request. The result was held against its schema, so it has one of the method's types."""

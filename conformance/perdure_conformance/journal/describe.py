@@ -8,10 +8,16 @@ from typing import assert_never
 from perdure_conformance.journal.operations import (
     Acquire,
     Append,
+    Clear,
     Crash,
+    Damage,
+    Interrupt,
     Load,
     LoadSnapshot,
+    Obstruct,
+    OnFiles,
     Operation,
+    ReadFile,
     RecordSpec,
     Release,
     Renew,
@@ -45,6 +51,20 @@ def sentence(operation: Operation) -> str:
             return f"save a snapshot of run {run} at {sequence}, text {text!a}{padded}" + _on(operation.handle)
         case LoadSnapshot(run=run):
             return f"load the snapshot of run {run}" + _on(operation.handle)
+        case Acquire() | Renew() | Release():
+            return _of_lease(operation)
+        case Reopen(handle=handle):
+            return f"close {'every handle' if handle is None else f'handle {handle}'} and open it again"
+        case ReadFile() | Interrupt() | Damage() | Obstruct() | Clear():
+            return _on_files(operation)
+        case Crash():
+            return "kill -9 every process and start again"
+        case _:
+            assert_never(operation)
+
+
+def _of_lease(operation: Acquire | Renew | Release) -> str:
+    match operation:
         case Acquire(run=run, owner=owner, ttl_ms=ttl_ms, now_ms=now_ms):
             return f"acquire run {run} for owner {owner}, for {ttl_ms} ms from {now_ms} ms" + _on(operation.handle)
         case Renew(run=run, grant=grant, ahead=ahead, ttl_ms=ttl_ms, now_ms=now_ms):
@@ -53,12 +73,35 @@ def sentence(operation: Operation) -> str:
             )
         case Release(run=run, grant=grant):
             return f"release grant {grant} of run {run}" + _on(operation.handle)
-        case Reopen(handle=handle):
-            return f"close {'every handle' if handle is None else f'handle {handle}'} and open it again"
-        case Crash():
-            return "kill -9 every process and start again"
-        case _:
-            assert_never(operation)
+
+
+def _on_files(operation: OnFiles) -> str:
+    match operation:
+        case ReadFile(run=run):
+            return f"look at the file of run {run}"
+        case Interrupt(run=run, kept_bytes=kept, zeros=zeros):
+            tail = f" and {zeros} zeros" if zeros else ""
+            return f"cut an append of {_events(operation.records)} to run {run} short after {kept} bytes{tail}"
+        case Damage(run=run, snapshot=True):
+            return f"damage the snapshot of run {run}: {_damage(operation)}"
+        case Damage(run=run, record=record):
+            return f"damage the file of run {run}: {_damage(operation)} of its last record but {record}"
+        case Obstruct(run=run):
+            return f"let the file of run {run} be unreadable"
+        case Clear(run=run):
+            return f"let the file of run {run} be readable again"
+
+
+def _damage(operation: Damage) -> str:
+    match operation.how:
+        case "flip":
+            return f"flip bits {operation.size} of byte {operation.offset}"
+        case "cut":
+            return f"cut it at byte {operation.offset}"
+        case "erase":
+            return f"write {operation.size} zeros from byte {operation.offset}"
+        case "zeros":
+            return f"add {operation.size} zeros behind the last byte"
 
 
 def _events(records: tuple[RecordSpec, ...]) -> str:

@@ -16,7 +16,8 @@ from perdure_conformance.journal.machine import Abilities, Effort, Stop, run_mac
 from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
-from perdure_conformance.journal.scripts import ALL_SCRIPTS, Script
+from perdure_conformance.journal.scripts import Script
+from perdure_conformance.journal.written import ALL_SCRIPTS
 from perdure_conformance.judging import Court
 from perdure_conformance.suite import Inconclusive, Judgement, Options, Progress, Replay, Violation, say_nothing
 from perdure_conformance.verdict import Depth
@@ -228,6 +229,7 @@ class _JournalCourt(Court[JournalCase, Capabilities]):
             has_snapshots=claims.snapshots,
             judges_leases=claims.leases and claims.lease_clock == "caller",
             fences=claims.fencing,
+            keeps_files=claims.format is not None,
         )
 
     def _begin(self, place: _Place, off: frozenset[str]) -> Play:

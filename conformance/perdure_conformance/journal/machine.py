@@ -22,9 +22,13 @@ from perdure_conformance.journal.operations import (
     Acquire,
     Append,
     Crash,
+    Damage,
+    Damaging,
+    Interrupt,
     Load,
     LoadSnapshot,
     Operation,
+    ReadFile,
     RecordSpec,
     Release,
     Renew,
@@ -39,6 +43,8 @@ Stop = Violation | AdapterFault | Inconclusive
 """Why a play could not go on."""
 
 RUNS = st.integers(0, 2)
+LEASED = st.sampled_from((0, 0, 0, 1))
+"""Most leases are of one run, so that it has several of them."""
 HANDLES = st.integers(0, 1)
 WHICH = st.integers(0, 11)
 BACK = st.sampled_from((0, 0, 1))
@@ -47,6 +53,8 @@ TEXTS = st.one_of(
     st.sampled_from(ODD_TEXTS),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
 )
+ZEROS = st.sampled_from((0, 0, 1, 12, 600))
+DAMAGES = st.sampled_from(("flip", "flip", "cut", "zeros", "erase"))
 MALFORMATIONS = st.sampled_from(("empty batch", "gap", "event id", "twice", "empty body"))
 
 
@@ -58,6 +66,8 @@ class Abilities:
     has_snapshots: bool
     judges_leases: bool
     fences: bool
+    keeps_files: bool
+    """Whether a file format is claimed."""
 
 
 class _Enough(BaseException):
@@ -215,37 +225,76 @@ class JournalMachine(RuleBasedStateMachine):
         """Kill −9 and restart."""
         self._restart(Crash())
 
+    @rule(run=RUNS, handle=HANDLES, size=st.integers(20, 60), limit=st.integers(5, 25), known_last=st.booleans())
+    def big_batch(self, run: int, handle: int, size: int, limit: int, *, known_last: bool) -> None:
+        """Append a long batch, whole or refused for its last record, and read the run in long pages."""
+        known = [record for batch in self.batches.get(run, ()) for record in batch.records]
+        records = self._fresh([""] * size)
+        if known_last and known:
+            records = (*records[:-1], RecordSpec(event=known[0].event))
+        self._append(Append(run=run, expected_next=self._next(run), records=records, handle=handle))
+        self._do(Load(run=run, limit=limit, handle=handle))
+
     @precondition(lambda self: self.abilities.has_snapshots)
-    @rule(run=RUNS, handle=HANDLES, sequence=st.integers(1, 6), text=TEXTS, save=st.booleans())
-    def snapshot(self, run: int, handle: int, sequence: int, text: str, *, save: bool) -> None:
-        """Save or load a snapshot."""
+    @rule(run=RUNS, handle=HANDLES, back=st.integers(0, 4), text=TEXTS, save=st.booleans())
+    def snapshot(self, run: int, handle: int, back: int, text: str, *, save: bool) -> None:
+        """Save a snapshot at any position of the run, or load it."""
         if save:
+            sequence = max(1, self._next(run) - 1 - back)
             self._do(SaveSnapshot(run=run, sequence=sequence, text=text, handle=handle))
         else:
             self._do(LoadSnapshot(run=run, handle=handle))
 
+    @precondition(lambda self: self.abilities.keeps_files)
+    @rule(run=RUNS, texts=st.lists(TEXTS, min_size=1, max_size=3), kept=st.integers(0, 1_500), zeros=ZEROS)
+    def cut_short(self, run: int, texts: list[str], kept: int, zeros: int) -> None:
+        """Leave in the files what an append leaves that was cut short."""
+        if self.batches.get(run):
+            self._restart(Interrupt(run=run, records=self._fresh(texts), kept_bytes=kept, zeros=zeros))
+
+    @precondition(lambda self: self.abilities.keeps_files)
+    @rule(run=RUNS)
+    def file(self, run: int) -> None:
+        """Look at a file."""
+        self._do(ReadFile(run=run))
+
+    @precondition(lambda self: self.abilities.keeps_files)
+    @rule(run=st.just(2), how=DAMAGES, record=st.integers(0, 2), offset=st.integers(0, 600), size=st.integers(1, 255))
+    def damage(self, run: int, how: Damaging, record: int, offset: int, size: int) -> None:
+        """Damage a file; nothing more can be learnt of its run than that it is damaged."""
+        if self.batches.get(run):
+            self._restart(Damage(run=run, how=how, record=record, offset=offset, size=size))
+            self._do(Load(run=run))
+
     @precondition(lambda self: self.abilities.judges_leases)
-    @rule(run=RUNS, handle=HANDLES, owner=HANDLES, ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 4))
+    @rule(run=LEASED, handle=HANDLES, owner=HANDLES, ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 6))
     def acquire(self, run: int, handle: int, owner: int, ttl_ms: int, skew_ms: int) -> None:
         """Ask for a lease, by the clock of one of two workers."""
         self._do(Acquire(run=run, ttl_ms=ttl_ms, now_ms=self._tick(owner, skew_ms), owner=owner, handle=handle))
 
     @precondition(lambda self: self.abilities.judges_leases)
-    @rule(run=RUNS, handle=HANDLES, back=BACK, ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 4))
-    def renew(self, run: int, handle: int, back: int, ttl_ms: int, skew_ms: int) -> None:
-        """Prolong a lease."""
-        self._do(
-            Renew(run=run, grant=self._grant(run, back), ttl_ms=ttl_ms, now_ms=self._tick(0, skew_ms), handle=handle)
-        )
+    @rule(
+        run=LEASED,
+        handle=HANDLES,
+        worker=HANDLES,
+        back=BACK,
+        ahead=st.sampled_from((0, 0, 0, 1)),
+        ttl_ms=st.integers(0, 3),
+        skew_ms=st.integers(0, 4),
+    )
+    def renew(self, run: int, handle: int, worker: int, back: int, ahead: int, ttl_ms: int, skew_ms: int) -> None:
+        """Prolong a lease, by the clock of one of two workers, under a current, a former or an unknown epoch."""
+        grant, now_ms = self._grant(run, back), self._tick(worker, skew_ms)
+        self._do(Renew(run=run, grant=grant, ahead=ahead, ttl_ms=ttl_ms, now_ms=now_ms, handle=handle))
 
     @precondition(lambda self: self.abilities.judges_leases)
-    @rule(run=RUNS, handle=HANDLES, back=BACK)
+    @rule(run=LEASED, handle=HANDLES, back=BACK)
     def release(self, run: int, handle: int, back: int) -> None:
         """End a lease."""
         self._do(Release(run=run, grant=self._grant(run, back), handle=handle))
 
     @precondition(lambda self: self.abilities.judges_leases and self.abilities.fences)
-    @rule(run=RUNS, handle=HANDLES, back=BACK)
+    @rule(run=LEASED, handle=HANDLES, back=BACK)
     def append_under_epoch(self, run: int, handle: int, back: int) -> None:
         """Append under the epoch of one of the run's grants, current or former."""
         records = self._fresh([""])
@@ -253,14 +302,42 @@ class JournalMachine(RuleBasedStateMachine):
             Append(run=run, expected_next=self._next(run), records=records, grant=self._grant(run, back), handle=handle)
         )
 
+    @precondition(lambda self: self.abilities.judges_leases and self.abilities.fences)
+    @rule(
+        which=WHICH,
+        handle=HANDLES,
+        back=st.integers(0, 2),
+        offset=st.sampled_from((0, 0, 1, -1)),
+        known=st.booleans(),
+        malformed=st.booleans(),
+    )
+    def refused_for_several_reasons(
+        self, which: int, handle: int, back: int, offset: int, *, known: bool, malformed: bool
+    ) -> None:
+        """Append under some epoch what may be malformed, known and out of place, all at once."""
+        batch = self._stored_batch(which)
+        if batch is None:
+            return
+        first, second = self._fresh(["", ""])
+        records: tuple[RecordSpec, ...] = (RecordSpec(event=batch.records[0].event) if known else first,)
+        records += (RecordSpec(event=second.event, empty_body=True),) if malformed else ()
+        at = max(1, self._next(batch.run) + offset)
+        grant = self._grant(batch.run, back)
+        self._append(Append(run=batch.run, expected_next=at, records=records, grant=grant, handle=handle))
+
     def teardown(self) -> None:
         """Read all that was stored; leave the implementation open for the next play."""
         for run in sorted(self.batches):
             self._do(Load(run=run))
 
     def _grant(self, run: int, back: int) -> int:
-        """Return the number of the run's latest grant, or of one before it."""
-        return max(0, (self.play.world.grants(self.play.run_id(run)) if self.play is not None else 0) - 1 - back)
+        """Return the number of the run's latest grant, or of one before it; the first one is asked for now."""
+        if self._grants(run) == 0:
+            self._do(Acquire(run=run, ttl_ms=2, now_ms=self._tick(0, 1)))
+        return max(0, self._grants(run) - 1 - back)
+
+    def _grants(self, run: int) -> int:
+        return self.play.world.grants(self.play.run_id(run)) if self.play is not None else 0
 
     def _tick(self, worker: int, skew_ms: int) -> int:
         self.now_ms[worker] += skew_ms
@@ -270,7 +347,7 @@ class JournalMachine(RuleBasedStateMachine):
         stored = [batch for run in sorted(self.batches) for batch in self.batches[run]]
         return stored[which % len(stored)] if stored else None
 
-    def _restart(self, operation: Reopen | Crash) -> None:
+    def _restart(self, operation: Reopen | Crash | Interrupt | Damage) -> None:
         if self.restarts_left and self.batches:
             self.restarts_left -= 1
             self._do(operation)

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from perdure.journal.contract import (
+    FLOOR,
     Acknowledged,
     AcquireAnswer,
     AppendAnswer,
@@ -28,6 +29,7 @@ from perdure.journal.contract import (
     InvalidRecord,
     LoadAnswer,
     LoadSnapshotAnswer,
+    NoSnapshot,
     NotStored,
     Page,
     ReleaseAnswer,
@@ -38,6 +40,7 @@ from perdure.journal.contract import (
     TooLarge,
     acknowledge,
     invalid_or_too_large,
+    utf8_bytes,
 )
 from perdure.journal.memory import MemoryJournal
 from perdure.journal.reference import Lease
@@ -245,6 +248,57 @@ class IsFullTooEarly(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
+class _Tight(_Memory):
+    """Takes no more than everybody must, and says so."""
+
+    @property
+    def description(self) -> Description:
+        """Declare the least limits."""
+        return msgspec.structs.replace(super().description, limits=FLOOR)
+
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
+        """Keep to the limit of snapshots."""
+        if utf8_bytes(body) > FLOOR.max_snapshot_bytes:
+            return TooLarge(detail="no room")
+        return super().save_snapshot(run_id, sequence, body)
+
+
+class _KeepsToItsLimits(_Tight):
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Keep to the limits of batches."""
+        refusal = invalid_or_too_large(expected_next, records, FLOOR)
+        return refusal or super().append(run_id, expected_next, records, epoch)
+
+
+@mutant("JRN-026", overlaps=("JRN-013",))
+class TakesMoreThanItDeclares(_Tight):
+    """Declares limits and never looks at them again."""
+
+
+@mutant("JRN-026", overlaps=("JRN-001", "JRN-003", "JRN-005", "JRN-013", "JRN-015"))
+class FillsUpAndRefusesTheRest(_Tight):
+    """Stores as many records of a batch as fit, and answers `too_large` for the others."""
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Store what fits first."""
+        refusal = invalid_or_too_large(expected_next, records, FLOOR)
+        if not isinstance(refusal, TooLarge):
+            return super().append(run_id, expected_next, records, epoch)
+        answer = super().append(run_id, expected_next, records[: FLOOR.max_batch_records], epoch)
+        return refusal if isinstance(answer, Acknowledged) else answer
+
+
+@mutant("JRN-013")
+class LooksAtTheSizeFirst(_KeepsToItsLimits):
+    """Compares sizes before it looks at the records: an envelope that is wrong and too large is `too_large`."""
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Count before anything else."""
+        if len(records) > FLOOR.max_batch_records:
+            return TooLarge(detail="too many records")
+        return super().append(run_id, expected_next, records, epoch)
+
+
 @mutant(
     "JRN-015",
     overlaps=(
@@ -327,6 +381,17 @@ class LosesTheHeadOfLongBodies(_ChangesBodies):
     def change(self, body: str) -> str:
         """Keep what came after the buffer grew."""
         return body[4096:] if len(body) > 4096 else body
+
+
+@mutant("JRN-002")
+class DecodesBlockByBlock(_ChangesBodies):
+    """Decodes each block of 4 KiB by itself, so that a character across a border is lost."""
+
+    def change(self, body: str) -> str:
+        """Decode what a block holds."""
+        encoded = body.encode()
+        blocks = (encoded[start : start + 4096] for start in range(0, len(encoded), 4096))
+        return "".join(block.decode(errors="replace") for block in blocks)
 
 
 # Replays and identities
@@ -687,6 +752,33 @@ class TakesNoEpochAsAny(_Memory):
         )
 
 
+@mutant("JRN-024", overlaps=("JRN-013",))
+class RemembersTheFenceItSaw(_Memory):
+    """Reads the highest epoch of a run once a handle, and sees no grant that comes through another one."""
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        super().__init__(state_dir, namespace)
+        self._fences: dict[RunId, int] = {}
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Compare with what was the highest epoch."""
+        lease = self._state.lease(run_id)
+        fence = self._fences.setdefault(run_id, lease.epoch)
+        if fence <= (epoch or 0) < lease.epoch:
+            self._state.put_lease(run_id, Lease())
+            answer = super().append(run_id, expected_next, records, epoch)
+            self._state.put_lease(run_id, lease)
+            return answer
+        return super().append(run_id, expected_next, records, epoch)
+
+    def acquire(self, run_id: RunId, owner: OwnerId, ttl_ms: int, now_ms: int) -> AcquireAnswer:
+        """Raise the own fence alone."""
+        answer = super().acquire(run_id, owner, ttl_ms, now_ms)
+        if isinstance(answer, Granted):
+            self._fences[run_id] = answer.epoch
+        return answer
+
+
 @mutant("JRN-025")
 class RefusesTheCurrentEpoch(_Memory):
     """Refuses an epoch that is not higher than the highest: <= where it should be <."""
@@ -767,6 +859,42 @@ class HasOneSnapshot(_Memory):
         """Fall back on it."""
         own = super().load_snapshot(run_id)
         return own if hasattr(own, "body") else super().load_snapshot(self._one)
+
+
+@mutant("SNP-002")
+class MixesSnapshotsUpAtReopen(_Memory):
+    """Finds its snapshots again by their order, after a reopen, and not by their runs."""
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        super().__init__(state_dir, namespace)
+        runs = self._state._runs.values()  # noqa: SLF001
+        self._found = next((run.snapshot for run in runs if not isinstance(run.snapshot, NoSnapshot)), None)
+
+    def load_snapshot(self, run_id: RunId) -> LoadSnapshotAnswer:
+        """Serve the first one to whoever has none."""
+        own = super().load_snapshot(run_id)
+        return self._found if isinstance(own, NoSnapshot) and self._found is not None else own
+
+
+@mutant("SNP-004")
+class TakesSnapshotsOfAnySize(_KeepsToItsLimits):
+    """Keeps to the limits of batches, and takes whatever snapshot comes."""
+
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
+        """Take it."""
+        return MemoryJournal.save_snapshot(self, run_id, sequence, body)
+
+
+@mutant("SNP-004")
+class DropsTheOldSnapshotFirst(_KeepsToItsLimits):
+    """Makes room for a snapshot, and finds only then that it is too large."""
+
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
+        """Forget the old one first."""
+        answer = super().save_snapshot(run_id, sequence, body)
+        if isinstance(answer, TooLarge):
+            self._state._runs[run_id].snapshot = NoSnapshot()  # noqa: SLF001
+        return answer
 
 
 # Leases

@@ -20,6 +20,8 @@ from perdure.kernel.values import JsonObject, canonical_json
 
 Number = Annotated[int, Meta(ge=0, le=10_000)]
 Position = Annotated[int, Meta(ge=1, le=2**53 - 1)]
+Damaging = Literal["flip", "cut", "zeros", "erase"]
+BodyBytes = Annotated[int, Meta(ge=0, le=2**21)]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
@@ -30,7 +32,7 @@ class RecordSpec(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     """Which event: equal numbers are equal event ids."""
     text: Annotated[str, Meta(max_length=4096)] = ""
     """Text in the record's event, however odd."""
-    body_bytes: Annotated[int, Meta(ge=0, le=2**20)] = 0
+    body_bytes: BodyBytes = 0
     """Pad the body to this many bytes."""
     sequence: Position | None = None
     event_id: Annotated[str, Meta(max_length=200)] | None = None
@@ -73,7 +75,7 @@ class SaveSnapshot(_Operation, frozen=True, tag="save_snapshot"):
     run: Number
     sequence: Position
     text: Annotated[str, Meta(max_length=4096)]
-    body_bytes: Annotated[int, Meta(ge=0, le=2**20)] = 0
+    body_bytes: BodyBytes = 0
     """Pad the body to this many bytes."""
     handle: Number = 0
 
@@ -125,7 +127,53 @@ class Crash(_Operation, frozen=True, tag="crash"):
     """Kill −9 every process and start again."""
 
 
-Operation = Append | Load | SaveSnapshot | LoadSnapshot | Acquire | Renew | Release | Reopen | Crash
+class ReadFile(_Operation, frozen=True, tag="read_file"):
+    """Compare the file of a run with what it must hold."""
+
+    run: Number
+
+
+class Interrupt(_Operation, frozen=True, tag="interrupt"):
+    """Leave in the files what an append leaves that is cut short: every handle is closed, and nobody was told."""
+
+    run: Number
+    records: tuple[RecordSpec, ...]
+    kept_bytes: Annotated[int, Meta(ge=0, le=2**21)]
+    """How many bytes of the append are there; the last one never is."""
+    zeros: Annotated[int, Meta(ge=0, le=2**16)] = 0
+    """How many zeros follow."""
+
+
+class Damage(_Operation, frozen=True, tag="damage"):
+    """Change what the file of a run, or of its snapshot, holds of what was acknowledged. Every handle is closed."""
+
+    run: Number
+    how: Damaging
+    record: Number = 0
+    """Whose bytes, counted from the last record back."""
+    offset: Annotated[int, Meta(ge=0, le=2**21)] = 0
+    """Which byte of the record in the file; beyond its end it is counted anew from its beginning."""
+    size: Annotated[int, Meta(ge=1, le=2**16)] = 1
+    """Which bits to flip, up to 255, or how many zeros to write."""
+    snapshot: bool = False
+    """Whether the file is that of the snapshot."""
+
+
+class Obstruct(_Operation, frozen=True, tag="obstruct"):
+    """Put a folder in the place of a run's file, so that it cannot be read. Every handle is closed."""
+
+    run: Number
+
+
+class Clear(_Operation, frozen=True, tag="clear"):
+    """Put the obstructed file back. Every handle is closed."""
+
+    run: Number
+
+
+OnFiles = ReadFile | Interrupt | Damage | Obstruct | Clear
+"""What is done behind the journal's back, to files whose format it claims."""
+Operation = Append | Load | SaveSnapshot | LoadSnapshot | Acquire | Renew | Release | Reopen | Crash | OnFiles
 
 
 _AWKWARD: dict[str, JsonObject] = {

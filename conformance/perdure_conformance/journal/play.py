@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar, assert_never
+from typing import TypeVar
 
 import msgspec
 
@@ -27,35 +27,52 @@ from perdure.journal.contract import (
     StaleEpoch,
     Unavailable,
     acknowledge,
+    utf8_bytes,
 )
 from perdure.kernel.identity import RunId
-from perdure.kernel.values import JsonObject, JsonValue
+from perdure.kernel.values import JsonObject
 from perdure_conformance.harness.connection import AdapterFault, Connection, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
-from perdure_conformance.journal.client import Answer, Invalid, JournalClient, NotSupported
+from perdure_conformance.journal.client import (
+    NAMESPACE,
+    Answer,
+    Invalid,
+    JournalClient,
+    NotSupported,
+    is_tight,
+    limits_in_force,
+)
+from perdure_conformance.journal.differences import actual, expected
 from perdure_conformance.journal.operations import (
     Acquire,
     Append,
+    Clear,
     Crash,
+    Damage,
     Identities,
+    Interrupt,
     Load,
     LoadSnapshot,
+    Obstruct,
+    OnFiles,
     Operation,
+    ReadFile,
     Release,
     Renew,
     Reopen,
     SaveSnapshot,
 )
 from perdure_conformance.journal.rules import Rules
+from perdure_conformance.journal.stored import Store
 from perdure_conformance.journal.world import (
-    AcquireStep,
-    AppendStep,
     DescriptionStep,
-    LoadSnapshotStep,
+    FileStep,
+    Hurt,
+    HurtAppendStep,
+    HurtLoadStep,
+    HurtSnapshotStep,
     LoadStep,
-    ReleaseStep,
-    RenewStep,
     SaveSnapshotStep,
     Step,
     UnansweredStep,
@@ -135,6 +152,16 @@ class Site:
             self.transcript.event(f"kill -9 handle {handle}")
             client.connection.kill()
             self._keep_stderr(client.connection)
+
+    def close_all(self) -> None:
+        """Close every handle in good order."""
+        for handle in list(self._clients):
+            self.reopen(handle)
+
+    @property
+    def folder(self) -> Path:
+        """Where a journal keeps its files that claims their format."""
+        return self._state_dir / NAMESPACE
 
     def crash(self) -> None:
         """Kill every handle."""
@@ -225,7 +252,7 @@ class Play:
 
         Raises `Violation`, `PlayEnded`, `Inconclusive`, `AdapterFault`.
         """
-        handle = None if isinstance(operation, Crash) else operation.handle
+        handle = None if isinstance(operation, Crash | OnFiles) else operation.handle
         if handle is not None and handle > 0 and not self.can_share:
             return False
         match operation:
@@ -237,6 +264,8 @@ class Play:
                 return self._reopen(operation)
             case Crash():
                 return self._crash(operation)
+            case ReadFile() | Interrupt() | Damage() | Obstruct() | Clear():
+                return self._on_files(operation)
             case SaveSnapshot() | LoadSnapshot():
                 return self._claimed_or_not(operation, self._snapshot, claimed=self.claims.snapshots)
             case Acquire() | Renew() | Release():
@@ -245,6 +274,8 @@ class Play:
     # The operations
 
     def _append(self, operation: Append) -> bool:
+        if (hurt := self.world.hurt(self.run_id(operation.run))) is not None:
+            return self._append_to_hurt(operation, hurt)
         run_id, records = self.run_id(operation.run), self._ids.envelopes(operation)
         if operation.grant is not None and not (self.claims.fencing and self._was_granted(operation)):
             return False
@@ -274,6 +305,8 @@ class Play:
         return True
 
     def _load(self, operation: Load) -> bool:
+        if (hurt := self.world.hurt(self.run_id(operation.run))) is not None:
+            return self._load_hurt(operation, hurt)
         self._begin(operation)
         run_id, position = self.run_id(operation.run), operation.from_sequence
         while True:
@@ -287,6 +320,74 @@ class Play:
         if operation.from_sequence == 1:
             self.world.read_whole(operation.handle, run_id, position - 1)
         return True
+
+    def _append_to_hurt(self, operation: Append, hurt: Hurt) -> bool:
+        """Append to a run whose file is hurt: once, for no answer but an acknowledgement is wrong."""
+        run_id, records = self.run_id(operation.run), self._ids.envelopes(operation)
+        if operation.grant is not None:
+            return False
+        self._begin(operation)
+        params: JsonObject = {
+            "run_id": run_id,
+            "expected_next": operation.expected_next,
+            "epoch": None,
+            "records": msgspec.to_builtins(list(records)),
+        }
+        self._judge(HurtAppendStep(hurt, self._ask_once(operation.handle, "append", params)))
+        return True
+
+    def _load_hurt(self, operation: Load, hurt: Hurt) -> bool:
+        self._begin(operation)
+        run_id, position = self.run_id(operation.run), operation.from_sequence
+        while True:
+            params: JsonObject = {"run_id": run_id, "from_sequence": position, "limit": operation.limit}
+            ask = self._ask_once if hurt.damaged_at is None else self._ask  # What is damaged may be busy for a time.
+            answer = ask(operation.handle, "load", params)
+            self._judge(self.world.hurt_load_step(run_id, hurt, position, answer))
+            if not isinstance(answer, Page):
+                return True
+            position += len(answer.records)
+
+    def _on_files(self, operation: OnFiles) -> bool:
+        """Look at files or change them, if their format is claimed and the run's file is there and sound."""
+        run_id = self.run_id(operation.run)
+        if self.claims.format is None or not self.world.may_be_changed(
+            run_id, is_to_clear=isinstance(operation, Clear)
+        ):
+            return False
+        self._begin(operation)
+        store = Store(self._site.folder, self.claims.format)
+        if isinstance(operation, ReadFile):
+            due = store.contents(self.world.records(run_id))
+            self._judge(self.world.file_step(run_id, due, store.read(run_id)))
+            return True
+        self._site.close_all()
+        for handle in self.world.handles:
+            self.world.reopened(handle, "reopen")
+        self._change_files(operation, store, run_id)
+        return True
+
+    def _change_files(self, operation: Interrupt | Damage | Obstruct | Clear, store: Store, run_id: RunId) -> None:
+        records = self.world.records(run_id)
+        match operation:
+            case Interrupt():
+                append = Append(run=operation.run, expected_next=len(records) + 1, records=operation.records)
+                new = self._ids.envelopes(append)
+                store.interrupt(run_id, records, new, operation.kept_bytes, operation.zeros)
+                self.world.interrupted(run_id, "torn_tail" if store.format == "jsonl" else "leftover")
+            case Damage(snapshot=True):
+                if store.damage_snapshot(run_id, operation):
+                    self.world.snapshot_damaged(run_id)
+            case Damage():
+                sequence = store.damage(run_id, records, operation)
+                if sequence is not None:
+                    self.world.damaged(run_id, sequence)
+            case Obstruct():
+                store.obstruct(run_id)
+                self.world.obstructed(run_id)
+            case Clear():
+                store.clear(run_id)
+                self.world.cleared(run_id)
 
     def _reopen(self, operation: Reopen) -> bool:
         self._begin(operation)
@@ -312,13 +413,20 @@ class Play:
         run_id = self.run_id(operation.run)
         if isinstance(operation, LoadSnapshot):
             answer = self._ask(operation.handle, "load_snapshot", {"run_id": run_id})
-            self._judge(self.world.load_snapshot_step(run_id, operation.handle, answer))
+            is_hurt = self.world.snapshot_is_damaged(run_id)
+            self._judge(
+                HurtSnapshotStep(answer) if is_hurt else self.world.load_snapshot_step(run_id, operation.handle, answer)
+            )
             return
         snapshot = Snapshot(operation.sequence, self._ids.snapshot_body(operation))
         params: JsonObject = {"run_id": run_id, "sequence": snapshot.sequence, "body": snapshot.body}
+        is_too_large = utf8_bytes(snapshot.body) > self.limits.max_snapshot_bytes
         answer = self._ask(operation.handle, "save_snapshot", params)
-        self._judge(SaveSnapshotStep(answer))
-        self.world.saved(run_id, operation.handle, snapshot)
+        self._judge(SaveSnapshotStep(is_too_large, answer))
+        if is_too_large:
+            self.world.was_too_large(run_id)
+        else:
+            self.world.saved(run_id, operation.handle, snapshot)
         self._tally.durable_operations += 1
 
     def _lease(self, operation: Acquire | Renew | Release) -> None:
@@ -349,12 +457,14 @@ class Play:
     def _begin(self, operation: Operation) -> None:
         self.operations.append(operation)
         self.answers.append("")
-        if not isinstance(operation, Crash) and operation.handle is not None:
+        if not isinstance(operation, Crash | OnFiles) and operation.handle is not None:
             self.world.use(operation.handle)
 
     def _claimed_or_not(self, operation: Claimable, do: Callable[[Claimable], None], *, claimed: bool) -> bool:
         """Do an operation that is claimed; one that is not must be unsupported."""
         if claimed and isinstance(operation, Renew | Release) and self._is_open(operation):
+            return False
+        if isinstance(operation, SaveSnapshot) and not self._may_be_sent(operation):
             return False
         self._begin(operation)
         if claimed:
@@ -363,6 +473,14 @@ class Play:
             method = _METHODS[type(operation)]
             self._judge(UnclaimedStep(method, self._ask_unclaimed(operation.handle, method, self._params(operation))))
         return True
+
+    def _ask_once(self, handle: int, method: str, params: JsonObject) -> Answer:
+        """Send once, where sending again would bring nothing else."""
+        try:
+            return self._site.client(handle).ask(method, params)
+        except Silence as silence:
+            self._restart(handle, silence)
+            raise PlayEnded from silence
 
     def _ask_unclaimed(self, handle: int, method: str, params: JsonObject) -> Answer:
         """Send once: to what is not claimed there is one right answer, whatever else comes."""
@@ -376,6 +494,12 @@ class Play:
         except Silence as silence:
             self._restart(handle, silence)
             return Invalid(f"{silence}")
+
+    def _may_be_sent(self, operation: SaveSnapshot) -> bool:
+        """Tell whether a snapshot is within the limits in force, or is there to exceed what is declared."""
+        size_bytes = utf8_bytes(self._ids.snapshot_body(operation))
+        is_beyond = is_tight(self.limits) and size_bytes > self.limits.max_snapshot_bytes
+        return is_beyond or size_bytes <= limits_in_force(self.limits).max_snapshot_bytes
 
     def _is_open(self, operation: Renew | Release) -> bool:
         """Tell whether there is nothing to renew or release, or no telling what comes of it."""
@@ -475,8 +599,10 @@ class Play:
 
     def _judge(self, step: Step) -> None:
         """Ask the clauses; the first that is broken names the fault."""
-        if isinstance(step, LoadStep) and self.answers[-1]:
+        if isinstance(step, LoadStep | HurtLoadStep) and self.answers[-1]:
             self.answers[-1] += f"; {_word(step.answer)}"
+        elif isinstance(step, FileStep):
+            self.answers[-1] = "as it must be" if step.found == step.due else "not as it must be"
         elif not isinstance(step, DescriptionStep):
             self.answers[-1] = _word(step.answer)
         broken = []
@@ -491,7 +617,7 @@ class Play:
         blamed = self._rules.blame(broken)
         if blamed in self._off:
             raise PlayEnded
-        raise Violation(blamed, _expected(step), _actual(step))
+        raise Violation(blamed, expected(step), actual(step))
 
 
 _METHODS: dict[type, str] = {
@@ -517,48 +643,3 @@ def _word(answer: Answer) -> str:
 
 def _acknowledged(params: JsonObject) -> Acknowledged:
     return acknowledge(msgspec.convert(params["records"], tuple[Envelope, ...]))
-
-
-def _expected(step: Step) -> JsonValue:
-    match step:
-        case AppendStep(expected=expected) | RenewStep(expected=expected) | ReleaseStep(expected=expected):
-            return _shown(expected)
-        case AcquireStep(expected=expected, lease=lease):
-            return _shown(expected) if expected is not None else f"an epoch above {lease.epoch}, or held"
-        case LoadStep(rest=rest, limit=limit, due=due):
-            return {"records": _shown(rest[:limit]), "end": due <= limit}
-        case LoadSnapshotStep(saved=saved):
-            return _shown(saved[-1:]) if saved else "no snapshot"
-        case SaveSnapshotStep():
-            return "it is saved"
-        case UnclaimedStep(method=method):
-            return f"{method} is not supported: JSON-RPC error -32601, or a Python journal without the method"
-        case UnansweredStep():
-            return "an acknowledgement, sooner or later"
-        case DescriptionStep():
-            return "limits of at least 1,000 records, 1 MiB a batch, 1 MiB a snapshot"
-        case _:
-            assert_never(step)
-
-
-def _actual(step: Step) -> JsonValue:
-    return _shown(step.limits if isinstance(step, DescriptionStep) else step.answer)
-
-
-def _shown(value: object) -> JsonValue:
-    """Return a value as JSON in which long text is cut: enough to see the first difference."""
-    return _cut(msgspec.to_builtins(value))
-
-
-def _cut(value: JsonValue) -> JsonValue:
-    match value:
-        case str() if len(value) > 120:
-            return f"{value[:60]}… ({len(value)} characters)"
-        case dict():
-            return {key: _cut(member) for key, member in value.items()}
-        case list() if len(value) > 4:
-            return [*(_cut(item) for item in value[:4]), f"… ({len(value)} in all)"]
-        case list() | tuple():
-            return [_cut(item) for item in value]
-        case _:
-            return value

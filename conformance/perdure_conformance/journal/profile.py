@@ -35,6 +35,7 @@ def under(rules: Rules) -> Profile[JournalCase, Capabilities]:
         mutants=MUTANTS,
         twins=TWINS,
         steps="operations",
+        examples={"node-journal": ("node", "node-journal/adapter.mjs")},
         sizes=Sizes(unit="operations", largest=6, median=3),
     )
 

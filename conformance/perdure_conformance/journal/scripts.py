@@ -158,6 +158,17 @@ SCRIPTS: tuple[Script, ...] = (
         (*(append(at, event(at, body_bytes=size)) for at, size in enumerate(SIZES_BYTES, 1)), load()),
     ),
     Script(
+        "characters across the borders of buffers",
+        ("JRN-002",),
+        (
+            append(1, event(1, "x")),
+            *(append(2 + at, event(2 + at, "x" * at + "\U0001f600" * 1_020)) for at in range(4)),
+            append(6, *(event(6 + at, "x" * at + "\u20ac" * 1_360) for at in range(3))),
+            append(9, event(9, "\u00e9" * 2_040), event(10, "x" + "\u00e9" * 2_040)),
+            load(),
+        ),
+    ),
+    Script(
         "canonical form is kept",
         ("JRN-002",),
         (
@@ -459,6 +470,22 @@ SCRIPTS: tuple[Script, ...] = (
         alone=True,
     ),
     Script(
+        "what was refused before kill -9",
+        ("JRN-017", "JRN-007", "JRN-015"),
+        (
+            append(1, 1),
+            append(1, 2),
+            append(5, 3, 4),
+            append(1, 5, 6),
+            append(2, 1),
+            Crash(),
+            load(),
+            append(2, 2),
+            load(),
+        ),
+        alone=True,
+    ),
+    Script(
         "a replay on another handle",
         ("JRN-018", "JRN-008"),
         (append(1, 1), append(1, 1, handle=1), append(2, 1, handle=1), append(2, 2, handle=1)),
@@ -529,6 +556,18 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
             SaveSnapshot(run=1, sequence=1, text="run 1"),
             LoadSnapshot(run=0),
             LoadSnapshot(run=1),
+        ),
+    ),
+    Script(
+        "snapshots of two runs over a reopen",
+        ("SNP-001", "SNP-002"),
+        (
+            append(1, 1),
+            append(1, 2, run=1),
+            SaveSnapshot(run=0, sequence=1, text="run 0"),
+            Reopen(),
+            LoadSnapshot(run=1),
+            LoadSnapshot(run=0),
         ),
     ),
     Script(
@@ -650,6 +689,24 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
         ("JRN-024",),
         (append(1, 1), *_TWO_GRANTS, append(2, 2, grant=0, handle=1), append(2, 2, grant=1, handle=1)),
     ),
+    *(
+        Script(
+            f"fenced off by a grant on another {what}",
+            ("JRN-024",),
+            (
+                append(1, 1),
+                _acquire(0),
+                append(2, 2, grant=0),
+                _acquire(11, owner=1, handle=1),
+                append(3, 3, grant=0),
+                append(3, 3),
+                append(3, 3, grant=1, handle=1),
+                load(),
+            ),
+            alone=alone,
+        )
+        for what, alone in (("handle", False), ("process", True))
+    ),
     Script(
         "fenced off before anything is stored",
         ("JRN-024",),
@@ -716,5 +773,3 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
     ),
 )
 """Every script about snapshots and leases, and thereby about what is not claimed."""
-
-ALL_SCRIPTS = SCRIPTS + SNAPSHOT_AND_LEASE_SCRIPTS

@@ -25,9 +25,11 @@ from perdure.journal.contract import (
     SaveSnapshotAnswer,
     SequenceConflict,
     StaleEpoch,
+    TooLarge,
     Unavailable,
     acknowledge,
     invalid_or_too_large,
+    utf8_bytes,
 )
 from perdure.journal.memory import MemoryJournal
 from perdure.journal.reference import Lease
@@ -155,6 +157,29 @@ class HasTheCoreOnly(MemoryJournal):
         return acknowledge(records)
 
     save_snapshot = load_snapshot = acquire = renew = release = None  # type: ignore[assignment]
+
+
+@twin
+class TakesNoMoreThanItMust(MemoryJournal):
+    """Declares the least limits and keeps to them, for batches and for snapshots."""
+
+    @property
+    def description(self) -> Description:
+        """Declare the least limits."""
+        return msgspec.structs.replace(super().description, limits=FLOOR)
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Look at the size."""
+        refusal = invalid_or_too_large(expected_next, records, FLOOR)
+        return refusal or super().append(run_id, expected_next, records, epoch)
+
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
+        """Look at the size."""
+        if utf8_bytes(body) > FLOOR.max_snapshot_bytes:
+            return TooLarge()
+        return super().save_snapshot(run_id, sequence, body)
 
 
 @twin

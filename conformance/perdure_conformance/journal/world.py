@@ -25,9 +25,9 @@ from perdure.journal.contract import (
     Renewed,
     Snapshot,
     StaleEpoch,
-    TooLarge,
     acknowledge,
-    invalid_or_too_large,
+    invalid,
+    too_large,
     utf8_bytes,
 )
 from perdure.journal.reference import (
@@ -41,10 +41,21 @@ from perdure.journal.reference import (
     expiry,
 )
 from perdure.kernel.identity import RunId
-from perdure_conformance.journal.client import Answer, limits_in_force
+from perdure_conformance.journal.client import Answer, is_tight, limits_in_force
 from perdure_conformance.journal.operations import Append
 
-Doubt = Literal["crash", "reopen", "other_handle", "refused_record", "refused_batch", "replay"]
+Doubt = Literal[
+    "crash",
+    "reopen",
+    "other_handle",
+    "refused_record",
+    "refused_batch",
+    "replay",
+    "torn_tail",
+    "cut_tail",
+    "leftover",
+    "obstructed",
+]
 """What happened to a run since this handle last read it whole: reasons why the handle might be out of step."""
 
 
@@ -88,6 +99,47 @@ class LoadStep:
 
 
 @dataclass(frozen=True, slots=True)
+class FileStep:
+    """A look at the file of a run."""
+
+    due: bytes
+    found: bytes | None
+    doubts: frozenset[Doubt]
+
+
+@dataclass(frozen=True, slots=True)
+class Hurt:
+    """What is wrong with the file of a run: it cannot be read, or it is damaged at a record."""
+
+    damaged_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HurtAppendStep:
+    """One append to a run whose file is hurt."""
+
+    hurt: Hurt
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class HurtLoadStep:
+    """One page of a run whose file is hurt."""
+
+    hurt: Hurt
+    sound: tuple[Envelope, ...]
+    """The records from the page's first position on, up to the damage."""
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class HurtSnapshotStep:
+    """One load of a snapshot whose file is damaged."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
 class LoadSnapshotStep:
     """One load of a snapshot."""
 
@@ -95,6 +147,8 @@ class LoadSnapshotStep:
     """All that were saved for the run, the latest last."""
     undisturbed: bool
     """The latest was saved on this handle, and the handle was open ever since."""
+    after_too_large: bool
+    """One that was too large came after the latest."""
     answer: Answer
 
 
@@ -102,6 +156,7 @@ class LoadSnapshotStep:
 class SaveSnapshotStep:
     """One save of a snapshot."""
 
+    is_too_large: bool
     answer: Answer
 
 
@@ -163,6 +218,10 @@ class DescriptionStep:
 Step = (
     AppendStep
     | LoadStep
+    | FileStep
+    | HurtAppendStep
+    | HurtLoadStep
+    | HurtSnapshotStep
     | LoadSnapshotStep
     | SaveSnapshotStep
     | AcquireStep
@@ -180,6 +239,7 @@ class World:
     def __init__(self, claims: Capabilities, limits: Limits) -> None:
         self.claims = claims
         self.limits = limits_in_force(limits)
+        self._declared = limits
         self._truth = ReferenceJournal()
         self._runs: set[RunId] = set()
         self._batches: set[tuple[Envelope, ...]] = set()
@@ -193,6 +253,12 @@ class World:
         self._saved: defaultdict[RunId, list[Snapshot]] = defaultdict(list)
         self._refused_renewal: set[RunId] = set()
         self._last_saver: dict[RunId, int | None] = {}
+        self._hurt: dict[RunId, Hurt] = {}
+        self._torn: set[RunId] = set()
+        """Runs with a torn tail."""
+        self._hurt_snapshots: set[RunId] = set()
+        self._too_large: set[RunId] = set()
+        """Runs of which a snapshot was too large since the last one that was saved."""
 
     # What happens to handles
 
@@ -231,10 +297,11 @@ class World:
         """Return how the append becomes a step once it is answered, or None if its answer is left open."""
         epoch = self.epoch_of(run_id, operation.grant, operation.ahead)
         view = self._view(run_id)
-        invalid = invalid_or_too_large(operation.expected_next, records, self.limits)
+        of_envelope = [invalid(operation.expected_next, records), too_large(records, self._declared)]
+        first = of_envelope[0] or of_envelope[1]
         reasons = list(applicable(view, operation.expected_next, records, epoch))
-        expected = invalid or (reasons[0] if reasons else acknowledge(records))
-        is_replay = invalid is None and bool(reasons) and isinstance(expected, Acknowledged)
+        expected = first or (reasons[0] if reasons else acknowledge(records))
+        is_replay = first is None and bool(reasons) and isinstance(expected, Acknowledged)
         if self._left_open(run_id, expected, records, is_replay=is_replay):
             return None
         return partial(
@@ -242,9 +309,9 @@ class World:
             operation,
             records,
             expected,
-            frozenset({type(expected), *(type(reason) for reason in reasons)}),
+            frozenset({type(expected), *(type(reason) for reason in (*of_envelope, *reasons) if reason is not None)}),
             view.next_sequence,
-            frozenset(self._doubts[operation.handle, run_id]),
+            frozenset(self._doubts[operation.handle, run_id] | ({"torn_tail"} if run_id in self._torn else set())),
             self._known_elsewhere(run_id, records),
             self._refused_before(run_id, records),
             self._fills_limits(records),
@@ -287,16 +354,73 @@ class World:
         if count == len(self.records(run_id)):
             self._doubts[handle, run_id].clear()
 
+    # Files
+
+    def hurt(self, run_id: RunId) -> Hurt | None:
+        """Return what is wrong with the file of a run."""
+        return self._hurt.get(run_id)
+
+    def file_step(self, run_id: RunId, due: bytes, found: bytes | None) -> FileStep:
+        """Return a look at a file as a step: no handle is asked, so whatever made any of them doubtful may show."""
+        doubts = {doubt for (_, run), found_here in self._doubts.items() if run == run_id for doubt in found_here}
+        return FileStep(due, found, frozenset(doubts))
+
+    def hurt_load_step(self, run_id: RunId, hurt: Hurt, position: int, answer: Answer) -> HurtLoadStep:
+        """Return one page of a run whose file is hurt as a step."""
+        end = 0 if hurt.damaged_at is None else hurt.damaged_at - 1
+        return HurtLoadStep(hurt, tuple(self.records(run_id)[position - 1 : end]), answer)
+
+    def may_be_changed(self, run_id: RunId, *, is_to_clear: bool) -> bool:
+        """Tell whether the file of a run is there, and is sound; or, to be cleared, cannot be read."""
+        hurt = self._hurt.get(run_id)
+        if is_to_clear:
+            return hurt is not None and hurt.damaged_at is None
+        return hurt is None and run_id not in self._torn and bool(self.records(run_id))
+
+    def interrupted(self, run_id: RunId, doubt: Doubt) -> None:
+        """Note that files show an append that was cut short."""
+        self._doubt_everywhere(run_id, doubt)
+        if doubt == "torn_tail":
+            self._torn.add(run_id)
+
+    def damaged(self, run_id: RunId, sequence: int) -> None:
+        """Note that a run's file is damaged at a record."""
+        self._hurt[run_id] = Hurt(sequence)
+
+    def snapshot_damaged(self, run_id: RunId) -> None:
+        """Note that the file of a run's snapshot is damaged."""
+        self._hurt_snapshots.add(run_id)
+
+    def snapshot_is_damaged(self, run_id: RunId) -> bool:
+        """Tell whether the file of a run's snapshot is damaged."""
+        return run_id in self._hurt_snapshots
+
+    def obstructed(self, run_id: RunId) -> None:
+        """Note that a run's file cannot be read."""
+        self._hurt[run_id] = Hurt(None)
+
+    def cleared(self, run_id: RunId) -> None:
+        """Note that a run's file can be read again."""
+        del self._hurt[run_id]
+        self._doubt_everywhere(run_id, "obstructed")
+
     # Snapshots and leases
 
     def saved(self, run_id: RunId, handle: int, snapshot: Snapshot) -> None:
         """Note a saved snapshot."""
+        self._hurt_snapshots.discard(run_id)
+        self._too_large.discard(run_id)
         self._saved[run_id].append(snapshot)
         self._last_saver[run_id] = handle
 
+    def was_too_large(self, run_id: RunId) -> None:
+        """Note a snapshot that was refused for its size."""
+        self._too_large.add(run_id)
+
     def load_snapshot_step(self, run_id: RunId, handle: int, answer: Answer) -> LoadSnapshotStep:
         """Return a load of a snapshot as a step."""
-        return LoadSnapshotStep(tuple(self._saved[run_id]), self._last_saver.get(run_id) == handle, answer)
+        undisturbed = self._last_saver.get(run_id) == handle
+        return LoadSnapshotStep(tuple(self._saved[run_id]), undisturbed, run_id in self._too_large, answer)
 
     def acquire_step(self, run_id: RunId, ttl_ms: int, now_ms: int, answer: Answer) -> AcquireStep:
         """Return a request for a lease as a step."""
@@ -354,7 +478,9 @@ class World:
     def _left_open(
         self, run_id: RunId, expected: AppendAnswer, records: tuple[Envelope, ...], *, is_replay: bool
     ) -> bool:
-        """Tell whether a good journal might answer otherwise."""
+        """Tell whether a good journal might answer otherwise, or must not be sent so much."""
+        if self._may_not_be_sent(records):
+            return True
         if not self.claims.fencing and self._truth.lease(run_id).epoch > 0:
             return True  # It may fence all the same.
         match expected:
@@ -363,7 +489,12 @@ class World:
             case EventIdConflict():
                 return not self.claims.event_id_dedup
             case _:
-                return isinstance(expected, TooLarge)  # Never sent.
+                return False
+
+    def _may_not_be_sent(self, records: tuple[Envelope, ...]) -> bool:
+        """Tell whether a batch exceeds the limits in force, and is not there to exceed what is declared."""
+        is_to_exceed = is_tight(self._declared) and too_large(records, self._declared) is not None
+        return too_large(records, self.limits) is not None and not is_to_exceed
 
     def _fills_limits(self, records: tuple[Envelope, ...]) -> bool:
         size_bytes = sum(utf8_bytes(record.body) for record in records)
@@ -399,8 +530,15 @@ class World:
         self._refused_alone[run_id].difference_update(step.records)
         self._refused_in_batch[run_id].difference_update(step.records)
         self._seen[step.operation.handle, run_id] = len(self.records(run_id))
+        if run_id in self._torn:
+            self._torn.remove(run_id)
+            self._doubt_everywhere(run_id, "cut_tail")
         for handle in self.handles - {step.operation.handle}:
             self._doubt(handle, run_id, "other_handle")
+
+    def _doubt_everywhere(self, run_id: RunId, doubt: Doubt) -> None:
+        for handle in self.handles | {0}:
+            self._doubt(handle, run_id, doubt)
 
     def _doubt(self, handle: int, run_id: RunId, doubt: Doubt) -> None:
         self._doubts[handle, run_id].add(doubt)

@@ -57,6 +57,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Which acknowledged appends a load is sure to show: everybody's, or those of its own handle."""
     lease_clock: Literal["caller", "store"] = "caller"
     """Whose time judges a lease."""
+    format: Literal["mwj1", "jsonl"] | None = None
+    """The file format in which runs are kept, as `docs/spec/formats.md` says."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
@@ -249,6 +251,11 @@ def invalid_or_too_large(
     expected_next: int, records: Sequence[Envelope], limits: Limits
 ) -> InvalidRecord | TooLarge | None:
     """Judge the envelope alone: the two refusals that need no stored state."""
+    return invalid(expected_next, records) or too_large(records, limits)
+
+
+def invalid(expected_next: int, records: Sequence[Envelope]) -> InvalidRecord | None:
+    """Return why an envelope is malformed, if it is."""
     if not records:
         return InvalidRecord(detail="the batch is empty")
     for index, record in enumerate(records):
@@ -260,6 +267,11 @@ def invalid_or_too_large(
             return InvalidRecord(detail=f"record {index} has a body that is empty or no Unicode text")
     if len({record.event_id for record in records}) != len(records):
         return InvalidRecord(detail="an event id stands twice in the batch")
+    return None
+
+
+def too_large(records: Sequence[Envelope], limits: Limits) -> TooLarge | None:
+    """Return by what a batch exceeds the limits, if it does."""
     size_bytes = sum(utf8_bytes(record.body) for record in records)
     if len(records) > limits.max_batch_records or size_bytes > limits.max_batch_bytes:
         return TooLarge(
