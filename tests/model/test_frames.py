@@ -12,19 +12,18 @@ import pytest
 from perdure.journal.frames import MAX_PAYLOAD_BYTES, Frame, FrameError, FrameKind, frame, frames
 
 GOLDEN = (
-    b"MWJ1\x00\x00\x00\x03\xa1\x6a\x65\xf6one"  # "one", whose CRC-32 is A16A65F6
-    b"MWJ1\x00\x00\x00\x0a\x0e\xc0\x65\x85\xe2\x80\xa8\xf0\x9f\x98\x80\x00\x0a\xff"
+    b"MWJ1\x00\x00\x00\x03\x7a\x6c\x86\xf1one"  # "one", whose CRC-32 is 7A6C86F1
+    b"MWJ1\x00\x00\x00\x0a\x9c\xec\x0a\xee\xe2\x80\xa8\xf0\x9f\x98\x80\x00\x0a\xff"
 )
 PAYLOADS = [b"one", b"\xe2\x80\xa8\xf0\x9f\x98\x80\x00\n\xff"]
-SNAPSHOT = b"MWS1\x00\x00\x00\x02\xa3\x05\x05\xa3{}"
+SNAPSHOT = b"MWS1\x00\x00\x00\x02\xa3\xa6\xbf\x43{}"
 
 
 def damage(content: bytes | BinaryIO, kind: FrameKind = "MWJ1") -> tuple[list[bytes], FrameError | None]:
     """The payloads before the first damaged frame, and its damage."""
-    found = []
+    found: list[bytes] = []
     try:
-        for each in frames(kind, content):
-            found.append(each.payload)
+        found.extend(each.payload for each in frames(kind, content))
     except FrameError as error:
         return found, error
     return found, None
@@ -40,6 +39,10 @@ def told(content: bytes, kind: FrameKind = "MWJ1") -> tuple[str, int, int]:
 def test_frames_are_written_byte_for_byte_as_the_format_says() -> None:
     assert b"".join(frame("MWJ1", payload) for payload in PAYLOADS) == GOLDEN
     assert frame("MWS1", b"{}") == SNAPSHOT
+
+
+def test_the_checksum_is_that_of_ieee_802_3() -> None:
+    assert frame("MWJ1", b"123456789")[8:12] == b"\xcb\xf4\x39\x26"  # The check value of catalogues of CRCs.
 
 
 def test_frames_are_read_with_their_places() -> None:

@@ -85,6 +85,10 @@ JOURNALS: Final = Subjects(
     built_in={
         "memory": BuiltIn("perdure.journal.memory:MemoryJournal", "the reference behind a lock"),
         "sqlite": BuiltIn("perdure.journal.sqlite:SqliteJournal", "the embedded default"),
+        "files": BuiltIn("perdure.journal.files:FilesJournal", "MWJ1 files, synced"),
+        "files-flush": BuiltIn("perdure.journal.files:FlushedFilesJournal", "MWJ1 files, flushed"),
+        "files-write": BuiltIn("perdure.journal.files:WrittenFilesJournal", "MWJ1 files, written and closed"),
+        "lines": BuiltIn("perdure.journal.lines:LinesJournal", "JSON lines, appended in place and synced"),
     },
     default="sqlite",
     dispatcher=Dispatcher,

@@ -46,9 +46,10 @@ from perdure.journal.memory import MemoryJournal
 from perdure.journal.reference import Lease
 from perdure.journal.sqlite import SqliteJournal
 from perdure.kernel.identity import EventId, OwnerId, RunId
+from perdure_conformance.journal import mutants_of_files
 from perdure_conformance.journal.registry import MUTANTS, mutant
 
-__all__ = ["MUTANTS"]
+__all__ = ["MUTANTS", "mutants_of_files"]
 
 Records = Sequence[Envelope]
 

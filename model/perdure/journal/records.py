@@ -65,22 +65,33 @@ def seal(
     return Envelope(sequence, event_id, canonical_json(sealed).decode("utf-8"))
 
 
-def open_record(envelope: Envelope) -> Record:
-    """Read and verify the record in an envelope.
+def opened(body: str) -> Record:
+    """Read and verify the record in a body: strict JSON, in canonical form, with the right checksum.
 
-    Raises `RecordError` if the body is no I-JSON, not in canonical form, no record, has a wrong checksum, or names
-    another position or event than its envelope.
+    Raises `RecordError`.
     """
     try:
-        value = read_json(envelope.body)
+        value = read_json(body)
         canonical = canonical_json(value).decode("utf-8")
         record = msgspec.convert(value, Record)
     except (ValueError, msgspec.ValidationError) as error:
-        raise RecordError(f"record {envelope.sequence}: {error}") from error
-    if canonical != envelope.body:
-        raise RecordError(f"record {envelope.sequence}: the body is not in canonical form")
+        raise RecordError(f"{error}") from error
+    if canonical != body:
+        raise RecordError("the body is not in canonical form")
     if record.checksum != _checksum_of(value):
-        raise RecordError(f"record {envelope.sequence}: the checksum does not fit the content")
+        raise RecordError("the checksum does not fit the content")
+    return record
+
+
+def open_record(envelope: Envelope) -> Record:
+    """Read and verify the record in an envelope.
+
+    Raises `RecordError` if the body holds no sound record, or one of another position or event than its envelope.
+    """
+    try:
+        record = opened(envelope.body)
+    except RecordError as error:
+        raise RecordError(f"record {envelope.sequence}: {error}") from error
     if (record.sequence, record.event_id) != (envelope.sequence, envelope.event_id):
         raise RecordError(f"record {envelope.sequence}: the body names another position or event")
     return record

@@ -108,6 +108,12 @@ def expiry(now_ms: int, ttl_ms: int) -> int:
     return min(now_ms + ttl_ms, MAX_SAFE_INTEGER)
 
 
+def page(records: Sequence[Envelope], from_sequence: int, limit: int) -> Page:
+    """Return a page of all of a run's records."""
+    start = from_sequence - 1
+    return Page(tuple(records[start : start + limit]), end=start + limit >= len(records))
+
+
 @dataclass(slots=True)
 class _Run:
     records: list[Envelope] = field(default_factory=list)
@@ -180,9 +186,7 @@ class ReferenceJournal:
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> Page:
         """Answer as `Journal.load` says."""
-        records = self._run(run_id).records
-        start = from_sequence - 1
-        return Page(tuple(records[start : start + limit]), end=start + limit >= len(records))
+        return page(self._run(run_id).records, from_sequence, limit)
 
     def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> Done | TooLarge:
         """Answer as `SnapshotStore.save_snapshot` says."""

@@ -1,0 +1,212 @@
+"""Runs in files: what the two journals on files share. One file a run, one folder a namespace, one lock for all of it.
+
+The lock of the operating system makes what is read, compared and written one step, for every handle of every process.
+
+Source: `docs/spec/formats.md`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final
+
+import msgspec
+
+from perdure.journal.contract import (
+    BUILT_IN_LIMITS,
+    AppendAnswer,
+    Corrupt,
+    Envelope,
+    InvalidRecord,
+    JournalOpenError,
+    LoadAnswer,
+    NotStored,
+    Unavailable,
+    invalid_or_too_large,
+)
+from perdure.journal.reference import RunView, decide_append, page
+from perdure.kernel.identity import EventId, RunId
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - there is no such module on Windows
+    fcntl = None  # type: ignore[assignment]
+
+TEMPORARY: Final = ".tmp"
+
+
+class Damaged(Exception):
+    """A file that holds what no append has written. `str(error)` is one sentence."""
+
+    def __init__(self, sequence: int, reason: str) -> None:
+        super().__init__(f"record {sequence}: {reason}")
+        self.sequence = sequence
+        """The first record that cannot be served."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the file of a run holds."""
+
+    records: Sequence[Envelope]
+    content: bytes
+    """The bytes of these records."""
+    torn_bytes: int = 0
+    """How many bytes of a torn tail stand behind them."""
+
+
+_NOTHING: Final = Stored((), b"")
+
+
+class Head(msgspec.Struct, frozen=True, gc=False):
+    """What a body says of itself that its envelope says too."""
+
+    run_id: RunId
+    sequence: int
+    event_id: EventId
+
+
+_HEADS: Final = msgspec.json.Decoder(Head)
+
+
+def head_of(body: bytes) -> Head:
+    """Return what the body of a record says of itself. Raises `ValueError`."""
+    try:
+        return _HEADS.decode(body)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"the body is no record: {error}") from error
+
+
+class Folder:
+    """The folder of a namespace, and its lock."""
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        self.path = state_dir / namespace
+        self._between_threads = threading.Lock()
+        if fcntl is None:  # pragma: no cover - there is no such module on Windows
+            raise JournalOpenError("Journals on files need the locks of a POSIX system; use the journal sqlite.")
+        try:
+            self.path.mkdir(exist_ok=True)
+            self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise JournalOpenError(f"{self.path} cannot be opened as a journal: {error.strerror}") from error
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep everybody else out. Raises `OSError`."""
+        with self._between_threads:
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
+
+    def tidy(self) -> None:
+        """Remove what killed writers left under temporary names: whoever has the lock is the only writer."""
+        with suppress(OSError), self.locked():
+            for path in self.path.glob(f"*{TEMPORARY}"):
+                with suppress(OSError):
+                    path.unlink()
+
+    def read(self, name: str) -> bytes | None:
+        """Return what a file holds; None if there is none. Raises `OSError`."""
+        try:
+            return self.path.joinpath(name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def sync(self) -> None:
+        """See to it that names are on disk. Raises `OSError`."""
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        with self._between_threads:
+            os.close(self._lock)
+
+
+class RunsInFiles(ABC):
+    """A journal that keeps each run in a file of its own."""
+
+    suffix: ClassVar[str]
+    """What follows the run's id in the name of its file."""
+    folder: ClassVar[type[Folder]] = Folder
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        self._folder = self.folder(state_dir, namespace)
+        self._folder.tidy()
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Answer as `Journal.append` says."""
+        refusal = invalid_or_too_large(expected_next, records, BUILT_IN_LIMITS) or self._misfit(run_id, records)
+        if refusal is not None:
+            return refusal
+        try:
+            with self._folder.locked():
+                return self._append(run_id, expected_next, records, epoch)
+        except OSError as error:
+            return NotStored(detail=f"{error.strerror}")
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Answer as `Journal.load` says; nothing of a damaged run is served."""
+        try:
+            with self._folder.locked():
+                content = self._folder.read(self._name(run_id))
+            stored = _NOTHING if content is None else self._parsed(run_id, content)
+            return page(stored.records, from_sequence, limit)
+        except Damaged as damage:
+            return Corrupt(sequence=damage.sequence, detail=f"{damage}")
+        except OSError as error:
+            return Unavailable(detail=f"{error.strerror}")
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._folder.close()
+
+    def _append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None
+    ) -> AppendAnswer:
+        try:
+            content = self._folder.read(self._name(run_id))
+            stored = _NOTHING if content is None else self._parsed(run_id, content)
+            fence = self._highest_epoch(run_id)
+        except Damaged as damage:
+            return NotStored(detail=f"the run is damaged: {damage}")
+        by_event_id = {record.event_id: record for record in stored.records}
+        view = RunView(self._next(stored), fence, by_event_id)
+        return decide_append(view, expected_next, records, epoch) or self._store(run_id, stored, records)
+
+    def _next(self, stored: Stored) -> int:
+        """Return the next sequence of a run."""
+        return len(stored.records) + 1
+
+    def _name(self, run_id: RunId) -> str:
+        return f"{run_id}{self.suffix}"
+
+    @abstractmethod
+    def _misfit(self, run_id: RunId, records: Sequence[Envelope]) -> InvalidRecord | None:
+        """Return why bodies alone would not do to keep these records, if they would not."""
+
+    @abstractmethod
+    def _parsed(self, run_id: RunId, content: bytes) -> Stored:
+        """Return what a file holds. Raises `Damaged`."""
+
+    @abstractmethod
+    def _store(self, run_id: RunId, stored: Stored, records: Sequence[Envelope]) -> AppendAnswer:
+        """Write records behind those that are stored. Raises `OSError` if nothing of them is there."""
+
+    @abstractmethod
+    def _highest_epoch(self, run_id: RunId) -> int:
+        """Return the highest epoch that was granted for a run. Raises `OSError`, `Damaged`."""

@@ -1,0 +1,176 @@
+"""The journal on lines of JSON: appended in place, and synced before anything is acknowledged.
+
+What a killed writer or a power cut leaves behind the last batch was never acknowledged: a torn tail, which is dropped.
+All else that is wrong is damage.
+
+Source: `docs/spec/formats.md`, "JSON lines: appended in place".
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from typing import Final
+
+from perdure.journal.contract import (
+    BUILT_IN_LIMITS,
+    AppendAnswer,
+    Capabilities,
+    Description,
+    Envelope,
+    InvalidRecord,
+    NotStored,
+    Unavailable,
+    acknowledge,
+)
+from perdure.journal.folder import Damaged, RunsInFiles, Stored
+from perdure.journal.records import Record, RecordError, opened
+from perdure.kernel.identity import RunId
+
+FORMAT_VERSION: Final = 1
+
+_LOG: Final = logging.getLogger("perdure.journal")
+
+
+class LinesJournal(RunsInFiles):
+    """One handle on the folder `NAMESPACE` in `state_dir`."""
+
+    suffix = ".jsonl"
+
+    @property
+    def description(self) -> Description:
+        """What is claimed: all about records; no snapshots, no leases."""
+        return Description(
+            name="lines",
+            version=f"{FORMAT_VERSION}",
+            capabilities=Capabilities(
+                exact_replay=True,
+                event_id_dedup=True,
+                atomic_batch=True,
+                multi_handle=True,
+                multi_process=True,
+                durable="posix-weak",
+                read="linearizable",
+                format="jsonl",
+            ),
+            limits=BUILT_IN_LIMITS,
+        )
+
+    def _misfit(self, run_id: RunId, records: Sequence[Envelope]) -> InvalidRecord | None:
+        for index, record in enumerate(records):
+            try:
+                found = opened(record.body)
+            except RecordError as error:
+                return InvalidRecord(detail=f"record {index}: {error}")
+            if (found.run_id, found.sequence, found.event_id) != (run_id, record.sequence, record.event_id):
+                return InvalidRecord(detail=f"record {index}: the body names another run, position or event")
+        return None
+
+    def _parsed(self, run_id: RunId, content: bytes) -> Stored:
+        *lines, rest = content.split(b"\n")
+        records: list[Record] = []
+        bodies: list[str] = []
+        for sequence, line in enumerate(lines, 1):
+            bodies.append(_text(sequence, line))
+            records.append(_at_its_place(run_id, records, bodies[-1]))
+        _require_torn(run_id, records, rest)
+        whole = len(records) - (records[-1].batch_index + 1 if records and _is_open(records[-1]) else 0)
+        kept = sum(len(line) + 1 for line in lines[:whole])
+        if kept < len(content):
+            _LOG.warning("torn_tail: run %s: %d bytes from byte %d on are dropped", run_id, len(content) - kept, kept)
+        envelopes = [
+            Envelope(record.sequence, record.event_id, body)
+            for record, body in zip(records[:whole], bodies, strict=False)
+        ]
+        return Stored(envelopes, content[:kept], len(content) - kept)
+
+    def _store(self, run_id: RunId, stored: Stored, records: Sequence[Envelope]) -> AppendAnswer:
+        places = [(record.batch_index, record.batch_size) for record in map(opened, (each.body for each in records))]
+        if places != [(index, len(records)) for index in range(len(records))]:
+            return InvalidRecord(detail="the records do not name their places in this batch")
+        path = self._folder.path / self._name(run_id)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        end = len(stored.content)
+        try:
+            if stored.torn_bytes:
+                os.ftruncate(descriptor, end)
+                os.fsync(descriptor)
+            failure: NotStored | Unavailable | None = _write(descriptor, end, b"".join(map(self._line, records)))
+            if failure is None and end == 0:
+                self._folder.sync()
+        except OSError as error:  # The lines may be there: whoever asks again is told.
+            failure = Unavailable(detail=f"{error.strerror}")
+        finally:
+            os.close(descriptor)
+        return acknowledge(records) if failure is None else failure
+
+    def _line(self, record: Envelope) -> bytes:
+        return record.body.encode() + b"\n"
+
+    def _highest_epoch(self, run_id: RunId) -> int:
+        """Return 0: there are no leases."""
+        del run_id
+        return 0
+
+
+def _write(descriptor: int, end: int, content: bytes) -> NotStored | None:
+    """Write behind the last line and sync; if not all fits, take it back. Raises `OSError` if that cannot be known."""
+    written = 0
+    try:
+        while written < len(content):
+            written += os.pwrite(descriptor, content[written:], end + written)
+    except OSError as error:
+        os.ftruncate(descriptor, end)
+        os.fsync(descriptor)
+        return NotStored(detail=f"{error.strerror}")
+    os.fsync(descriptor)
+    return None
+
+
+def _text(sequence: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Damaged(sequence, f"its line is no UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def _at_its_place(run_id: RunId, before: Sequence[Record], body: str) -> Record:
+    """Return the record in a whole line. Raises `Damaged` if there is none, or one that belongs elsewhere."""
+    sequence = len(before) + 1
+    try:
+        record = opened(body)
+    except RecordError as error:
+        raise Damaged(sequence, f"its line holds no sound record: {error}") from error
+    if (record.run_id, record.sequence) != (run_id, sequence):
+        raise Damaged(sequence, f"its line holds record {record.sequence} of run {record.run_id}")
+    is_inside = bool(before) and _is_open(before[-1])
+    expected = (before[-1].batch_index + 1, before[-1].batch_size) if is_inside else (0, record.batch_size)
+    if (record.batch_index, record.batch_size) != expected:
+        raise Damaged(sequence, f"its line is part {record.batch_index + 1} of a batch, in place of {expected[0] + 1}")
+    return record
+
+
+def _is_open(record: Record) -> bool:
+    """Tell whether more records of its batch must follow."""
+    return record.batch_index + 1 < record.batch_size
+
+
+def _require_torn(run_id: RunId, before: Sequence[Record], rest: bytes) -> None:
+    """Hold what follows the last LF to be a torn tail, or nothing. Raises `Damaged`."""
+    begun = rest.rstrip(b"\0")
+    depth, in_string, is_escaped = 0, False, False
+    for place, byte in enumerate(begun):
+        if in_string:
+            in_string = is_escaped or byte != ord('"')
+            is_escaped = not is_escaped and byte == ord("\\")
+        elif byte == ord('"'):
+            in_string = True
+        elif byte in b"{[":
+            depth += 1
+        elif byte in b"}]":
+            depth -= 1
+        if depth == 0 and place + 1 < len(begun):
+            raise Damaged(len(before) + 1, "the last line has no end, and is not the beginning of a record")
+    if begun and depth == 0:
+        _at_its_place(run_id, before, _text(len(before) + 1, begun))
