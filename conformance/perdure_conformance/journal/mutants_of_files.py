@@ -114,6 +114,22 @@ class SkipsBadFrames(_ReadsOn):
 
 
 @mutant("JRN-031")
+class ServesAPartOfABatch(WrittenFilesJournal):
+    """Looks at frames alone, and never at the batches that they make up."""
+
+    def _parsed(self, run_id: RunId, content: bytes) -> Stored:
+        try:
+            return super()._parsed(run_id, content)
+        except Damaged as damage:
+            if damage.__cause__ is not None or not content:
+                raise
+            payloads = [found.payload.decode() for found in frames("MWJ1", content)]
+            return Stored(
+                [Envelope(at, head_of(body.encode()).event_id, body) for at, body in enumerate(payloads, 1)], content
+            )
+
+
+@mutant("JRN-031")
 class NeverComparesTheChecksum(WrittenFilesJournal):
     """Writes the CRC of each frame, and reads over it."""
 

@@ -139,6 +139,20 @@ FILE_SCRIPTS: tuple[Script, ...] = (
         _damaged(*(Damage(run=run, how="cut", record=1, offset=offset) for run, offset in enumerate((1, 5, 9, 200)))),
     ),
     Script(
+        "a batch of which frames are missing",
+        ("JRN-031",),
+        (
+            append(1, 1),
+            append(2, 2, 3, 4),
+            append(1, 5, 6, run=1),
+            Damage(run=0, how="cut"),
+            Damage(run=1, how="cut"),
+            load(),
+            append(4, 9),
+            load(run=1),
+        ),
+    ),
+    Script(
         "zeros behind the last frame",
         ("JRN-031",),
         _damaged(*(Damage(run=run, how="zeros", size=size) for run, size in enumerate((1, 4, 8, 12, 13, 4_096)))),

@@ -5,6 +5,7 @@ Written from `docs/spec/formats.md` alone, without the model's own reader: what 
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 import zlib
@@ -74,7 +75,7 @@ class Store:
         """Damage the file of a run; return the sequence at which it is damaged, or None if nothing was done.
 
         Nothing is done if the damage would be none, or none that a reader can tell from an older or an interrupted
-        file: a cut between two frames, and of JSON lines every cut and whatever looks like a torn tail.
+        file: a cut between two batches, and of JSON lines every cut and whatever looks like a torn tail.
         """
         pieces = [self.piece(record) for record in stored]
         if damage.record >= len(pieces):
@@ -85,7 +86,7 @@ class Store:
         hurt = _damaged(content, damage.how, offset, damage.size)
         if self.format == "jsonl" and (damage.how != "flip" or hurt.endswith(b"\0")):
             return None
-        if damage.how == "cut" and damage.offset % len(pieces[chosen]) == 0:
+        if damage.how == "cut" and damage.offset % len(pieces[chosen]) == 0 and not _is_inside_a_batch(stored[chosen]):
             return None
         self.file_of(run_id).write_bytes(hurt)
         return None if hurt == content else _first_that_differs(pieces, hurt)
@@ -116,6 +117,11 @@ class Store:
 def framed(letters: bytes, payload: bytes) -> bytes:
     """Return a payload in its frame."""
     return letters + struct.pack(">II", len(payload), zlib.crc32(payload)) + payload
+
+
+def _is_inside_a_batch(record: Envelope) -> bool:
+    """Tell whether a record follows another one of its batch."""
+    return bool(json.loads(record.body)["batch_index"])
 
 
 def _damaged(content: bytes, how: Damaging, offset: int, size: int) -> bytes:

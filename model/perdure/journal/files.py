@@ -161,8 +161,7 @@ class FilesJournal(RunsInFiles):
 
     def _parsed(self, run_id: RunId, content: bytes) -> Stored:
         records: list[Envelope] = []
-        if not content:
-            raise Damaged(1, "the file is empty, and none is written so")
+        missing = 1
         try:
             for found in frames("MWJ1", content):
                 head = head_of(found.payload)
@@ -171,8 +170,11 @@ class FilesJournal(RunsInFiles):
                         found.number, f"frame {found.number} holds record {head.sequence} of run {head.run_id}"
                     )
                 records.append(Envelope(head.sequence, head.event_id, found.payload.decode()))
+                missing = head.batch_size - head.batch_index - 1
         except ValueError as error:
             raise Damaged(len(records) + 1, f"{error}") from error
+        if missing:
+            raise Damaged(len(records) + 1, f"the file ends, and at least {missing} more of a batch must follow")
         return Stored(records, content)
 
     def _store(self, run_id: RunId, stored: Stored, records: Sequence[Envelope]) -> AppendAnswer:

@@ -65,11 +65,13 @@ _NOTHING: Final = Stored((), b"")
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
-    """What a body says of itself that its envelope says too."""
+    """What a body says of itself: what its envelope says too, and which record of its batch it is."""
 
     run_id: RunId
     sequence: int
     event_id: EventId
+    batch_index: int
+    batch_size: int
 
 
 _HEADS: Final = msgspec.json.Decoder(Head)
