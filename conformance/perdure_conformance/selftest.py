@@ -110,13 +110,16 @@ def _problems_of_case(profile: AnyProfile, case: Case) -> Iterator[str]:
         yield "its case fails in two ways"
 
 
-def check_good(profile: AnyProfile, good: Twin, seeds: tuple[int, ...], depth: Depth) -> Pass:
-    """Judge one good implementation, for each seed; written checks that say the same for every seed, once."""
+def check_good(profile: AnyProfile, good: Twin, seeds: tuple[int, ...], first: Depth = "quick") -> Pass:
+    """Judge one good implementation, for each seed, the first at a depth of its own.
+
+    Written checks that say the same for every seed are asked once.
+    """
     began = time.monotonic()
     problems = []
     reached: set[str] = set()
     for seed in seeds:
-        options = Options(depth, seed)
+        options = Options(first if seed == seeds[0] else "quick", seed)
         if profile.written_stands_alone and seed != seeds[0]:
             options = replace(options, parts=frozenset({"drawn"}))
         judgement = profile.judge(good.target, options)

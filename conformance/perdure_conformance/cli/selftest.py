@@ -43,7 +43,9 @@ def selftest(
     profiles: Annotated[list[str] | None, typer.Argument(help=f"{', '.join(_ALL)}; all by default.")] = None,
     full: Annotated[  # noqa: FBT002
         bool,
-        typer.Option("--full", help="20 seeds at depth normal for what must pass, and what is drawn finds alone."),
+        typer.Option(
+            "--full", help="20 seeds for what must pass, the first at depth normal, and what is drawn finds alone."
+        ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**52, help="The seed of what is drawn.")] = 1,
     quick: Annotated[  # noqa: FBT002
@@ -101,9 +103,9 @@ def _profile(
     ]
     kills = _each("mutants", _kill, mutants, jobs)
     seeds = tuple(range(seed, seed + (20 if full else 2)))
-    depth: Depth = "normal" if full else "quick"
+    first: Depth = "normal" if full else "quick"
     label = f"good {profile.subjects.noun}s"
-    goods = _each(label, _good, [(profile.name, name, seeds, depth) for name in suite.good_ones(profile)], jobs)
+    goods = _each(label, _good, [(profile.name, name, seeds, first) for name in suite.good_ones(profile)], jobs)
     problems += [f"{kill.mutant.name} {problem}" for kill in kills for problem in kill.problems]
     problems += [f"{good.name} {problem}" for good in goods for problem in good.problems]
     problems += [f"{requirement} has no mutant" for requirement in suite.unproven(profile)]
@@ -111,7 +113,7 @@ def _profile(
     if median > sizes.median and which is None:  # Of a few cases it says little.
         problems.append(f"the median case has {median} {sizes.unit}, more than {sizes.median}")
     _print_kills(out, kills, sizes.unit)
-    _print_goods(out, goods, seeds, depth, profile.subjects.noun)
+    _print_goods(out, goods, seeds, first, profile.subjects.noun)
     largest = max((kill.size for kill in kills), default=0)
     out.print(f"{len(kills)} mutants; shrunk cases: median {median:g} {sizes.unit}, largest {largest}.")
     if which is not None:
@@ -152,8 +154,8 @@ def _print_kills(out: Console, kills: list[suite.Kill], unit: str) -> None:
     out.print(table)
 
 
-def _print_goods(out: Console, goods: list[suite.Pass], seeds: tuple[int, ...], depth: Depth, noun: str) -> None:
-    title = f"Good {noun}s, {len(seeds)} seeds, depth {depth}"
+def _print_goods(out: Console, goods: list[suite.Pass], seeds: tuple[int, ...], first: Depth, noun: str) -> None:
+    title = f"Good {noun}s, {len(seeds)} seeds, the first at depth {first}"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
     for heading in (noun, "passes", "s", "oddity"):
         table.add_column(heading, justify="right" if heading == "s" else "left")
@@ -210,6 +212,6 @@ def _kill(item: tuple[str, str, int, _Look]) -> suite.Kill:
 
 
 def _good(item: tuple[str, str, tuple[int, ...], Depth]) -> suite.Pass:
-    name, good, seeds, depth = item
+    name, good, seeds, first = item
     profile = PROFILES[name]
-    return suite.check_good(profile, suite.good_ones(profile)[good], seeds, depth)
+    return suite.check_good(profile, suite.good_ones(profile)[good], seeds, first)
