@@ -245,14 +245,15 @@ def full_batch_is_acknowledged(step: AppendStep) -> bool | None:
 
 @clause("JRN-008", AppendStep)
 def replay_left_nothing(step: AppendStep) -> bool | None:
-    """After a replay the run is as long as before."""
-    return not _finds_more(step) if "replay" in step.doubts and _is_new(step) else None
+    """After a replay, and nothing refused, the run is as long as before."""
+    is_alone = "replay" in step.doubts and not step.doubts & {"refused_record", "refused_batch"}
+    return not _finds_more(step) if is_alone and _is_new(step) else None
 
 
 @clause("JRN-015", AppendStep)
 def refused_batch_left_nothing(step: AppendStep) -> bool | None:
-    """After a refused batch the run's next sequence is as it was, and its event ids are free."""
-    return not _finds_more(step) if "refused_batch" in step.doubts else None
+    """After a refused batch, and no refused record, the next sequence is as it was, and the event ids are free."""
+    return not _finds_more(step) if step.doubts & {"refused_record", "refused_batch"} == {"refused_batch"} else None
 
 
 @clause("JRN-007", AppendStep)
