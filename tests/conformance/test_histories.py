@@ -50,7 +50,7 @@ def verified(path: str, *words: str) -> dict[str, Any]:
     done = run("verify", path, *words, "--json")
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["exit_code"] == done.exit_code
-    assert (found["verdict"] == "bad") == (found["fault"] is not None)
+    assert (found["verdict"] in {"bad", "torn_tail"}) == (found["fault"] is not None)
     return found
 
 
@@ -76,10 +76,10 @@ def test_every_changed_byte_is_found_where_it_is(tmp_path: Path, history: Lines)
         changed = bytearray(content)
         changed[place] ^= 1
         path = written(tmp_path, bytes(changed))
-        with opened(path) as lines:
-            fault = verify(path, lines, None).fault
+        with opened(path) as stored:
+            fault = verify(stored, None).fault
         assert fault is not None, place
-        assert fault.line == content.count(b"\n", 0, place) + 1, place
+        assert fault.place.number == content.count(b"\n", 0, place) + 1, place
 
 
 def unsealed(line: bytes) -> bytes:
@@ -128,9 +128,6 @@ def event_sealed_anew(position: int, **changes: Any) -> Callable[[Lines, Lines],
         (swapped(7), 8, "gap"),
         (doubled(0), 2, "gap"),
         (doubled(25), 27, "gap"),
-        (cut(1), 2, "incomplete_batch"),
-        (cut(8), 9, "incomplete_batch"),
-        (cut(25), 26, "incomplete_batch"),
         (of_the_other_run(0), 2, "wrong_run"),
         (of_the_other_run(9), 10, "wrong_run"),
         (lambda mine, others: [*mine, *others], 27, "gap"),
@@ -173,7 +170,8 @@ def test_damage_is_found_at_its_record_and_by_name(
     assert told(found) == (sequence, code)
     assert found["fault"]["owed"]
     shown = run("verify", path)
-    assert shown.stdout.startswith(f"BAD  record {sequence} (line {sequence}): {code} (")
+    assert shown.stdout.startswith(f"BAD  record {sequence} (line {sequence}, byte ")
+    assert f"): {code} (" in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) < 700
 
 
@@ -185,7 +183,7 @@ def test_inspect_shows_a_state_before_the_damage_alone(
     sequence, _ = told(verified(path))
     refused = run("inspect", path)
     assert refused.exit_code == 1
-    assert f"BAD  record {sequence} " in refused.stderr
+    assert f" record {sequence} " in refused.stderr
     assert (f"`--at {sequence - 1}` shows" in refused.stderr) == (sequence > 1)
     if sequence > 1:
         before = run("inspect", path, "--at", str(sequence - 1), "--json")
@@ -215,10 +213,6 @@ def test_a_cut_where_a_batch_ends_is_found_with_the_head_alone(tmp_path: Path, h
 
 
 def test_what_keeps_the_rules_is_no_damage(tmp_path: Path, history: Lines) -> None:
-    content = b"".join(line + b"\n" for line in history)
-    unended = run("verify", written(tmp_path, content[:-1]))
-    assert unended.exit_code == 0
-    assert "no line feed ends the last line" in unended.stdout
     reason = {"kind": "skipped", "reason": "nobody came"}
     lawful = verified(written(tmp_path, event_sealed_anew(22, outcome=reason)(history, [])))
     assert lawful["verdict"] == "sound"

@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, Final, NoReturn, TextIO, cast
+from typing import IO, Annotated, Final, NoReturn, TextIO, cast
 
 import typer
 from rich.console import Console
@@ -20,6 +20,11 @@ from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.harness.targets import Subjects, Target
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import USAGE
+
+HISTORY: Final = "Records of a run: JSON lines, MWJ1, or the database of a journal; - is stdin."
+RunOption = Annotated[
+    str | None, typer.Option("--run", metavar="RUN_ID", help="The run, where a database holds several.")
+]
 
 _PIPED_WIDTH: Final = 160
 _SPACES_AT_END: Final = re.compile(r" +(?=\n)")
@@ -102,7 +107,7 @@ def print_lines(lines: Iterable[str], to: TextIO | None = None) -> None:
 
 
 _VERDICT: Final = re.compile(r"^[A-Z]{2,}(?: [A-Z]{2,})*(?=  )")
-_GOOD: Final = frozenset({"SOUND", "SAME", "RUN COMPLETED"})
+_GOOD: Final = frozenset({"SOUND", "SAME", "WRITTEN", "RUN COMPLETED"})
 _BAD: Final = frozenset({"BAD", "DIFFERENT", "RUN FAILED"})
 
 

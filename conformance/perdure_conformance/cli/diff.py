@@ -7,10 +7,10 @@ from typing import Annotated, Final
 
 import typer
 
-from perdure.kernel.errors import HistoryError
 from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, wrong_usage
 from perdure_conformance.histories import difference, inspection
-from perdure_conformance.histories.files import STDIN, HistoryRefused, opened
+from perdure_conformance.histories.files import STDIN, opened
+from perdure_conformance.histories.stored import Damage, HistoryRefused
 from perdure_conformance.histories.walk import Walk
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
@@ -28,8 +28,10 @@ _IGNORE: Final = typer.Option(
 
 
 def diff(
-    a: Annotated[str, typer.Argument(metavar="A", help="A history, one record a line (*.jsonl); - is stdin.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="A history, in any format; - is stdin.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    run_a: Annotated[str | None, typer.Option(metavar="RUN_ID", help="The run, where A holds several.")] = None,
+    run_b: Annotated[str | None, typer.Option(metavar="RUN_ID", help="The run, where B holds several.")] = None,
     ignore_identities: Annotated[bool, _IGNORE] = False,  # noqa: FBT002
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
@@ -43,13 +45,13 @@ def diff(
     if a == b == STDIN:
         wrong_usage("Standard input can be read once: give - once.")
     try:
-        with opened(a) as one, opened(b) as other:
-            found = difference.compare(one, other)
+        with opened(a, run_a) as one, opened(b, run_b) as other:
+            found = difference.compare(one.records, other.records)
         is_settled = found.first is not None or found.first_identity is None
-        ends = {} if is_settled or STDIN in {a, b} else {"a": _end(a), "b": _end(b)}
+        ends = {} if is_settled or STDIN in {a, b} else {"a": _end(a, run_a), "b": _end(b, run_b)}
     except HistoryRefused as error:
         wrong_usage(str(error))
-    except HistoryError as error:
+    except Damage as error:
         wrong_usage(f"A history cannot be read: {error}.")
     is_same = found.is_same or (ignore_identities and found.first is None)
     code = NO_VERDICT if found.is_empty else CONFORMANT if is_same else NOT_CONFORMANT
@@ -62,10 +64,10 @@ def diff(
     sys.exit(code)
 
 
-def _end(name: str) -> str:
+def _end(name: str, run_id: str | None) -> str:
     """Return how the run of a history stands at its end, in words."""
-    with opened(name) as lines:
-        walk = Walk(lines)
+    with opened(name, run_id) as stored:
+        walk = Walk(stored)
         walk.to_the_end()
     if walk.fault is not None:
         return f"cannot be, from record {walk.fault.sequence} on: {walk.fault.code}"

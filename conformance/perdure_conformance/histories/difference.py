@@ -10,7 +10,7 @@ from typing import Final, TypeGuard
 
 from perdure.kernel.identity import is_canonical_uuid
 from perdure.kernel.values import JsonError, JsonValue, canonical_json, read_json
-from perdure_conformance.histories.files import Line
+from perdure_conformance.histories.stored import Stored
 from perdure_conformance.histories.words import value_in_words
 
 DIFF_VERSION: Final = 1
@@ -69,8 +69,8 @@ class _Names:
         return self._there.setdefault(one, other) == other and self._back.setdefault(other, one) == one
 
 
-def compare(one: Iterable[Line], other: Iterable[Line]) -> Difference:
-    """Compare two histories, line by line, up to the first difference that is more than another identity."""
+def compare(one: Iterable[Stored], other: Iterable[Stored]) -> Difference:
+    """Compare two histories, record by record, up to the first difference that is more than another identity."""
     found, names = Difference(), _Names()
     for number, (a, b) in enumerate(zip_longest(one, other), start=1):
         if a is None or b is None:

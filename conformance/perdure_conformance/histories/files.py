@@ -1,64 +1,75 @@
-"""Histories as files: one record a line, read one after the other, each within a bound."""
+"""Histories as files: opened, known by how they begin and never by their names, and read record by record."""
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, Final
 
-from perdure.kernel.errors import corrupt
-from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES
+from perdure_conformance.histories import databases
+from perdure_conformance.histories.framed import MAGICS, frames
+from perdure_conformance.histories.lines import lines
+from perdure_conformance.histories.stored import Damage, Format, History, HistoryRefused, Stored
 
 STDIN: Final = "-"
 
 _IN_BINARY: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-
-
-class HistoryRefused(Exception):
-    """A file that cannot be read. `str(error)` is one sentence that says which, why and what helps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a file, without its line feed."""
-
-    number: int
-    content: bytes
-    is_ended: bool
-    """Whether a line feed ends it."""
+_KNOWN_BY_BYTES: Final = 16
 
 
 @contextmanager
-def opened(name: str) -> Iterator[Iterator[Line]]:
-    """Open a history, or standard input for `-`, and give its lines, one after the other. Raises `HistoryRefused`.
+def opened(name: str, run_id: str | None = None) -> Iterator[History]:
+    """Open a history, or standard input for `-`. A database has the run `run_id`, or one alone.
 
-    The lines raise `HistoryRefused` too, and `Corruption` at one that is longer than any record.
+    Raises `HistoryRefused`, and the records raise it too, and `Damage` where the file is wrong around them.
     """
     with _opened(name) as file:
-        yield _lines(name, file)
-
-
-def _lines(name: str, file: IO[bytes]) -> Iterator[Line]:
-    number = 0
-    while True:
-        try:
-            content = file.readline(MAX_LARGE_RECORD_BYTES + 1)
-        except OSError as error:
-            raise HistoryRefused(f"{name} cannot be read: {error.strerror}.") from error
-        if not content:
+        beginning = _beginning(name, file)
+        if beginning.startswith(databases.MAGIC):
+            if name == STDIN or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise HistoryRefused(f"{name} is a database, which cannot be read from a pipe: name its file.")
+            with databases.rows(name, run_id) as records:
+                yield History(name, "sqlite", records)
             return
-        number += 1
-        is_ended = content.endswith(b"\n")
-        if not is_ended and len(content) > MAX_LARGE_RECORD_BYTES:
-            corrupt("over_limit", f"the line has more than {MAX_LARGE_RECORD_BYTES:,} bytes, and no record has")
-        yield Line(number, content.removesuffix(b"\n"), is_ended)
+        if run_id is not None:
+            raise HistoryRefused(f"{name} is no database of a journal: --run chooses among the runs of one.")
+        form: Format = MAGICS.get(beginning[:4], "jsonl")
+        yield History(name, form, _guarded(name, form, file, beginning))
 
 
-def _opened(name: str) -> IO[bytes]:
+def _guarded(name: str, form: Format, file: IO[bytes], beginning: bytes) -> Iterator[Stored]:
+    """Yield the records of a file; a failure to read is no damage."""
+    try:
+        if form != "jsonl":
+            yield from frames(file, form)
+        elif beginning[:1] in {b"", b"{", b"\n", b"\0"}:
+            yield from lines(file)
+        else:
+            told = " ".join(f"{byte:02x}" for byte in beginning[:4])
+            sentence = f"the file begins with {told}, as no format does: {_BEGINNINGS}"
+            raise Damage("unknown_format", sentence, 0)
+    except OSError as error:
+        raise HistoryRefused(f"{name} cannot be read: {error.strerror}.") from error
+
+
+_BEGINNINGS: Final = (
+    "JSON lines begin with {, whole files with the letters MWJ1 or MWS1, a database with SQLite format 3"
+)
+
+
+def _beginning(name: str, file: io.BufferedReader) -> bytes:
+    """Return how a file begins, and leave it unread. Raises `HistoryRefused`."""
+    try:
+        return file.peek(_KNOWN_BY_BYTES)[:_KNOWN_BY_BYTES]
+    except OSError as error:
+        raise HistoryRefused(f"{name} cannot be read: {error.strerror}.") from error
+
+
+def _opened(name: str) -> io.BufferedReader:
     try:
         if name == STDIN:
             return os.fdopen(os.dup(sys.stdin.fileno()), "rb")

@@ -5,7 +5,7 @@ Source: "Inspection and operational telemetry" of ADR-0032; `docs/spec/kernel.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from perdure.kernel.consequences import owed, settling, without_outdated
@@ -21,8 +21,8 @@ _SHOWN_NAMES: Final = 12
 _SHOWN_NAME: Final = 40
 
 
-def document(state: State) -> dict[str, object]:
-    """Return a state as JSON."""
+def document(state: State, written: Mapping[str, object] | None = None) -> dict[str, object]:
+    """Return a state as JSON, and what was written, if anything was."""
     expected = owed(state, RULES)
     specification = state.plan.specification
     return {
@@ -44,6 +44,7 @@ def document(state: State) -> dict[str, object]:
         "due": next_due(state),
         "owed": None if expected is None else document_of(expected),
         "may_be_done": may_be_done(state),
+        "written": written,
     }
 
 

@@ -48,7 +48,7 @@ from perdure.kernel.identity import EventId, OwnerId, RunId
 FORMAT_VERSION: Final = 1
 """Kept as `user_version` of the database."""
 
-_SCHEMA = f"""
+SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS records (
     run_id TEXT NOT NULL, sequence INTEGER NOT NULL, event_id TEXT NOT NULL, body TEXT NOT NULL,
@@ -59,6 +59,7 @@ CREATE TABLE IF NOT EXISTS leases (run_id TEXT PRIMARY KEY, epoch INTEGER NOT NU
 PRAGMA user_version = {FORMAT_VERSION};
 COMMIT;
 """
+"""What makes an empty database a journal's: its tables and its version, at once."""
 
 _ROWS_PER_STATEMENT = 1_000  # Three parameters a row: well below SQLite's limit of 32,766 parameters.
 
@@ -207,7 +208,7 @@ class SqliteJournal:
         self._switch_to_wal()
         self._database.execute("PRAGMA synchronous = FULL")
         if version == 0:
-            self._database.executescript(_SCHEMA)
+            self._database.executescript(SCHEMA)
 
     def _switch_to_wal(self) -> None:
         try:
