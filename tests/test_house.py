@@ -72,8 +72,9 @@ FLOORS: list[tuple[str, ...]] = [
     ),
     ("perdure_conformance.profiles",),
     ("perdure_conformance.reports",),
-    ("perdure_conformance.tool", "perdure_conformance.lint", "perdure_conformance.bench"),
+    ("perdure_conformance.lint",),
     ("perdure_conformance.histories",),
+    ("perdure_conformance.tool", "perdure_conformance.bench"),
     ("perdure_conformance.simulation",),
     ("perdure_conformance.cli",),
 ]

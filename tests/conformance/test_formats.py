@@ -219,16 +219,15 @@ def test_a_changed_byte_of_the_last_batch_is_told_where_it_is(tmp_path: Path, hi
     content = path.read_bytes()
     ends = list(accumulate(len(line) + (1 if form == "jsonl" else 12) for line in history))
     for place in range(ends[-4], ends[-1]):
-        for bit in (0, 5, 7):
-            changed = bytearray(content)
-            changed[place] ^= 1 << bit
-            path.write_bytes(changed)
-            found = found_in(str(path))
-            at = sum(end <= place for end in ends)
-            assert found.verdict == "bad", (place, bit)
-            assert found.fault is not None
-            assert (found.fault.sequence, found.records) == (at + 1, at), (place, bit)
-            assert found.fault.place.offset == ends[at - 1], (place, bit)
+        changed = bytearray(content)
+        changed[place] ^= 1 << place % 8
+        path.write_bytes(changed)
+        found = found_in(str(path))
+        at = sum(end <= place for end in ends)
+        assert found.verdict == "bad", place
+        assert found.fault is not None
+        assert (found.fault.sequence, found.records) == (at + 1, at), place
+        assert found.fault.place.offset == ends[at - 1], place
 
 
 def test_a_line_feed_that_became_zero_is_a_torn_tail(tmp_path: Path, history: Lines) -> None:

@@ -18,7 +18,6 @@ from perdure_conformance.cli.common import (
 from perdure_conformance.histories import verification
 from perdure_conformance.histories.files import opened
 from perdure_conformance.histories.stored import HistoryRefused
-from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 EPILOG = """\b
 Examples:
@@ -57,10 +56,9 @@ def verify(
             found = verification.verify(stored, pinned)
     except (HistoryRefused, verification.HeadRefused) as error:
         wrong_usage(str(error))
-    code = NO_VERDICT if found.is_empty else CONFORMANT if found.fault is None else NOT_CONFORMANT
     if as_json:
-        print_json(verification.document(found, code))
+        print_json(verification.document(found))
     else:
         with even_if_nobody_reads():
             print_lines(verification.in_words(found))
-    sys.exit(code)
+    sys.exit(verification.exit_code(found))

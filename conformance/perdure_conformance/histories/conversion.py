@@ -13,6 +13,7 @@ from typing import Final
 
 from perdure.journal.sqlite import SCHEMA
 from perdure.kernel.records import Record
+from perdure_conformance.histories.files import opened
 from perdure_conformance.histories.framed import framed
 from perdure_conformance.histories.stored import FORMAT_NAMES, Format
 from perdure_conformance.histories.walk import Walk
@@ -71,6 +72,13 @@ def convert(walk: Walk, target: Target, *, until: int | None) -> Copy | None:
             raise NotWritten(f"Nothing is written: no batch ends with record {walk.sequence:,}.")
         keep()
         return Copy(target.file, target.form, walk.record)
+
+
+def copied(source: str, output: str) -> None:
+    """Write a history in the format that the name of the output says. Raises `NotWritten`, `HistoryRefused`."""
+    with opened(source) as history:
+        if convert(Walk(history), target_of(output, None, force=False), until=None) is None:
+            raise NotWritten(f"{source} is not sound, or empty: nothing is written.")
 
 
 def _taken(walk: Walk, until: int | None) -> Iterator[tuple[Record, bytes]]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from perdure_conformance.histories.checks import CHECKS, Check
+from perdure_conformance.histories.files import opened
 from perdure_conformance.histories.stored import FORMAT_NAMES, UNITS, History
 from perdure_conformance.histories.walk import Fault, Walk
 from perdure_conformance.lint.document import name_of
+from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 VERIFY_VERSION: Final = 1
 
@@ -147,7 +149,18 @@ def _not_the_head(walk: Walk, head: Head, sentence: str) -> Fault:
     return Fault(head.sequence, walk.here, "not_the_head", "not_the_head", sentence, owed, None)
 
 
-def document(verification: Verification, exit_code: int) -> dict[str, object]:
+def verified_file(name: str, head: str | None = None) -> dict[str, object]:
+    """Verify a file, and return what was found out as JSON. Raises `HistoryRefused`, `HeadRefused`."""
+    with opened(name) as history:
+        return document(verify(history, None if head is None else head_of(head)))
+
+
+def exit_code(verification: Verification) -> int:
+    """Return what a command comes to: a torn tail is not what the writer left when it was last well."""
+    return {"sound": CONFORMANT, "nothing_checked": NO_VERDICT}.get(verification.verdict, NOT_CONFORMANT)
+
+
+def document(verification: Verification) -> dict[str, object]:
     """Return what was found out as JSON."""
     walk, fault = verification.walk, verification.fault
     record, state = walk.record, walk.state
@@ -156,7 +169,7 @@ def document(verification: Verification, exit_code: int) -> dict[str, object]:
         "file": name_of(walk.history.name),
         "format": walk.history.format,
         "verdict": verification.verdict,
-        "exit_code": exit_code,
+        "exit_code": exit_code(verification),
         "run_id": None if record is None else record.run_id,
         "status": None if state is None else state.status,
         "records": verification.records,

@@ -1,7 +1,8 @@
 """The tool judged: `TOL-` requirements, checks of them, and mutants of the tool that the checks must find.
 
 miniatures  tiny adapters that misbehave, each in one way
-checks      what the tool promises, tried on miniatures, mutants and odd twins
+samples     stored histories, with every kind of record, and files of them, sound or not
+checks      what the tool promises, tried on miniatures, mutants, odd twins and samples
 mutants     tools that are wrong, each in one way
 selftest    the kill matrix of the tool
 """

@@ -1,6 +1,7 @@
 """What the tool promises, each promise as one check of a tool: it returns a complaint, or None if the promise is kept.
 
-A tool is its rules and its way to connect; the checks try it on miniatures, on mutants of journals and on odd twins.
+A tool is its rules, its way to connect, and what it does with stored histories; the checks try it on miniatures, on
+mutants of journals, on odd twins, and on histories sound and damaged.
 """
 
 from __future__ import annotations
@@ -10,20 +11,26 @@ import os
 import signal
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from perdure_conformance.harness.connection import Connection, FaultKind
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import CommandTarget, Target
+from perdure_conformance.histories.conversion import NotWritten, copied
+from perdure_conformance.histories.stored import HistoryRefused
+from perdure_conformance.histories.verification import verified_file
 from perdure_conformance.journal import profile
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.reports.report import Report, build
 from perdure_conformance.suite import AnyProfile, Judgement, Options, Part
+from perdure_conformance.tool import samples
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 _TIMEOUT_S: Final = 0.5
@@ -32,12 +39,19 @@ PAGES: Final = ("tool.md",)
 """The pages whose requirements are checked here."""
 
 
+Document = Mapping[str, object]
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """What is on trial: rules, and a way to connect."""
 
     rules: Rules = RULES
     connect: Callable[..., Connection] = ProcessConnection
+    verify: Callable[[str, str | None], Document] = verified_file
+    """Verifies the history in a file, under a head if there is one, and says what `perdure verify --json` says."""
+    convert: Callable[[str, str], None] = copied
+    """Writes the history in one file to another, in the format that its name says."""
 
     @property
     def journal(self) -> AnyProfile:
@@ -172,6 +186,109 @@ def fault_is_blamed_by_name(tool: Tool) -> Complaint:
         if mutant.breaks not in _judged(tool, mutant.target).findings:
             return f"{name} is not blamed on {mutant.breaks}"
     return None
+
+
+Seen = tuple[object, object, object]
+"""What is told of a history: the verdict, the kind of check that found a fault, and the sequence."""
+
+
+@check("TOL-011")
+def content_links_and_nothing_are_told_apart(tool: Tool) -> Complaint:
+    """Verify a history with precise numbers; with a changed content, a missing record, a wrong event, nothing."""
+    lines = samples.with_precise_numbers()
+    changed = [*lines[:2], lines[2].replace(b'"attempt":1', b'"attempt":2'), *lines[3:]]
+    cases: Mapping[str, tuple[samples.Lines, Seen]] = {
+        "sound": (lines, ("sound", None, None)),
+        "changed": (changed, ("bad", "checksum", 3)),
+        "left out": ([*lines[:2], *lines[3:]], ("bad", "linkage", 3)),
+        "against the rules": ([*lines[:2], samples.sealed_anew(changed[2]), *lines[3:]], ("bad", "rules", 3)),
+        "empty": ([], ("nothing_checked", None, None)),
+    }
+    for suffix, (name, (content, wanted)) in product(samples.SUFFIXES, cases.items()):
+        found, seen = _verified(tool, suffix, content)
+        if seen != wanted:
+            return f"a history that is {name} ({suffix}) is told as {seen}, and not as {wanted}"
+        if found["exit_code"] != {"sound": CONFORMANT, "bad": NOT_CONFORMANT}.get(str(wanted[0]), NO_VERDICT):
+            return f"a history that is {name} ({suffix}) has exit code {found['exit_code']}"
+        counts = _counts(found)
+        whole = len(lines) if name == "sound" else 0 if name == "empty" else 2
+        if any(counts[each] != whole for each in ("checksum", "linkage", "rules")):
+            return f"of a history that is {name} ({suffix}), so much is told to be checked: {counts}"
+    return None
+
+
+_TORN: Final = ("torn_tail", "framing", 7)
+
+
+@check("TOL-012")
+def nothing_is_read_over(tool: Tool) -> Complaint:
+    """Verify five damages in each format, and a cut where a batch ends, with its head and without."""
+    lines = samples.with_precise_numbers()
+    by_format: Mapping[str, tuple[Seen, Seen]] = {
+        ".jsonl": (_TORN, _TORN),
+        ".mwj1": (("bad", "framing", 8), ("bad", "batches", 8)),
+        ".sqlite3": (("bad", "form", 8), ("bad", "batches", 8)),
+    }
+    for suffix, (of_a_cut_record, of_a_cut_batch) in by_format.items():
+        cases: Mapping[str, tuple[samples.Lines, int, Seen]] = {
+            "with junk behind it": ([*lines, b"junk"], 0, ("bad", "form", 9)),
+            "changed": ([*lines[:3], lines[3].replace(b"1e-7", b"1e-8"), *lines[4:]], 0, ("bad", "checksum", 4)),
+            "left out": ([*lines[:5], *lines[6:]], 0, ("bad", "linkage", 6)),
+            "cut within a record": (lines, 9, of_a_cut_record),
+            "cut within a batch": (lines[:7], 0, of_a_cut_batch),
+        }
+        for name, (content, cut, wanted) in cases.items():
+            _, seen = _verified(tool, suffix, content, cut)
+            if seen != wanted:
+                return f"a history that is {name} ({suffix}) is told as {seen}, and not as {wanted}"
+        if complaint := _about_a_clean_cut(tool, suffix, lines):
+            return complaint
+    return None
+
+
+def _about_a_clean_cut(tool: Tool, suffix: str, lines: samples.Lines) -> Complaint:
+    head = f"{len(lines)}:{samples.checksum_of(lines[-1])}"
+    whole, _ = _verified(tool, suffix, lines, head=head)
+    cut, seen = _verified(tool, suffix, lines[:6])
+    if (whole["anchored"], cut["anchored"], seen) != ("end", "none", ("sound", None, None)):
+        return f"a history cut where a batch ends ({suffix}) is told as {seen}, anchored: {cut['anchored']}"
+    _, lost = _verified(tool, suffix, lines[:6], head=head)
+    return None if lost == ("bad", "end", 8) else f"a history without its head ({suffix}) is told as {lost}"
+
+
+@check("TOL-013")
+def what_is_written_comes_back(tool: Tool) -> Complaint:
+    """Write histories with every kind of record in each format, one after the other."""
+    for lines in (*samples.of_every_kind(), samples.with_precise_numbers()):
+        with TemporaryDirectory(prefix="perdure-") as folder:
+            before = samples.write(Path(folder, "0.jsonl"), lines)
+            for number, suffix in enumerate((".mwj1", ".sqlite3", ".jsonl"), start=1):
+                after = str(Path(folder, f"{number}{suffix}"))
+                try:
+                    tool.convert(before, after)
+                except (HistoryRefused, NotWritten) as error:
+                    return f"what was written is not read again: {error}"
+                before = after
+            if Path(before).read_bytes() != b"".join(line + b"\n" for line in lines):
+                return f"a history with {lines[-1].decode()} comes back with other bytes"
+    return None
+
+
+def _verified(
+    tool: Tool, suffix: str, lines: samples.Lines, cut: int = 0, head: str | None = None
+) -> tuple[Document, Seen]:
+    with TemporaryDirectory(prefix="perdure-") as folder:
+        found = tool.verify(samples.write(Path(folder, f"run{suffix}"), lines, cut), head)
+    fault = found["fault"]
+    place = (fault["check"], fault["sequence"]) if isinstance(fault, Mapping) else (None, None)
+    return found, (found["verdict"], *place)
+
+
+def _counts(found: Document) -> Mapping[str, object]:
+    """Return how much each kind of check found good; None where it was not made."""
+    checks = found["checks"]
+    assert isinstance(checks, Mapping)
+    return {name: each["count"] for name, each in checks.items()}
 
 
 def _judged(

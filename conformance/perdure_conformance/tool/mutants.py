@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from perdure.journal.contract import Capabilities, Granted, Page
-from perdure.kernel.values import JsonObject, JsonValue
+from perdure.kernel.values import JsonObject, JsonValue, canonical_json
 from perdure_conformance.harness.connection import Silence, Unsupported
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.histories import verification
+from perdure_conformance.histories.files import opened
+from perdure_conformance.histories.stored import Damage, Stored
+from perdure_conformance.histories.verification import head_of, verified_file
 from perdure_conformance.journal.clauses import Clause
 from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.world import AcquireStep, LoadStep
 from perdure_conformance.requirements import Requirement
-from perdure_conformance.tool.checks import Tool
+from perdure_conformance.tool.checks import Document, Tool
+from perdure_conformance.tool.samples import sealed_anew, write
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
 
 
@@ -140,6 +148,85 @@ class KillsTheProgramOnly(ProcessConnection):
         self._process.wait()
 
 
+Records = Iterator[Stored]
+
+
+def _verifying(through: Callable[[Records], Records]) -> Tool:
+    """Return a tool that verifies what a function makes of the records in a file."""
+
+    def verify(file: str, head: str | None) -> Document:
+        with opened(file) as history:
+            seen = replace(history, records=through(history.records))
+            return verification.document(verification.verify(seen, None if head is None else head_of(head)))
+
+    return Tool(verify=verify)
+
+
+def _skipping_junk(records: Records) -> Records:
+    return (stored for stored in records if stored.content.startswith(b"{"))
+
+
+def _up_to_damage(records: Records) -> Records:
+    with suppress(Damage):
+        yield from records
+
+
+def _sealed_anew(records: Records) -> Records:
+    for stored in records:
+        is_whole = stored.content.startswith(b"{") and stored.content.endswith(b"}")
+        yield replace(stored, content=sealed_anew(stored.content)) if is_whole else stored
+
+
+def _rounded(records: Records) -> Records:
+    for stored in records:
+        value = json.loads(stored.content, parse_float=lambda text: round(float(text), 6))
+        yield replace(stored, content=canonical_json(value))
+
+
+def _saying(change: Callable[[Document], Document]) -> Tool:
+    """Return a tool that says something else of what it found out."""
+    return Tool(verify=lambda file, head: change(verified_file(file, head)))
+
+
+_SOUND: Document = {"verdict": "sound", "exit_code": CONFORMANT, "fault": None}
+
+
+def _sound_if_nothing_is_wrong(found: Document) -> Document:
+    return found if found["fault"] else {**found, **_SOUND}
+
+
+def _sound_unless_changed(found: Document) -> Document:
+    fault = found["fault"]
+    return {**found, **_SOUND} if isinstance(fault, Mapping) and fault["check"] == "linkage" else found
+
+
+def _broken_somewhere(found: Document) -> Document:
+    fault = found["fault"]
+    return {**found, "fault": {**fault, "check": "framing", "code": "broken"}} if isinstance(fault, Mapping) else found
+
+
+def _anchored(found: Document) -> Document:
+    return {**found, "anchored": "end"}
+
+
+def _converting(change: Callable[[bytes], bytes]) -> Tool:
+    """Return a tool that writes each record otherwise than it stands there."""
+
+    def convert(source: str, output: str) -> None:
+        with opened(source) as history:
+            write(Path(output), [change(stored.content) for stored in history.records])
+
+    return Tool(convert=convert)
+
+
+def _spelt_otherwise(line: bytes) -> bytes:
+    return re.sub(rb'"kind":"([a-z_]+)"', lambda found: b'"kind":"' + found[1].upper() + b'"', line)
+
+
+def _serialised_anew(line: bytes) -> bytes:
+    return json.dumps(json.loads(line), separators=(",", ":"), sort_keys=True).encode()
+
+
 def _connecting(connection: Callable[..., ProcessConnection]) -> Tool:
     return Tool(connect=connection)
 
@@ -228,4 +315,19 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
         "blames the most general requirement that an answer breaks",
         Tool(replace(RULES, blame=lambda broken: broken[-1])),
     ),
+    ToolMutant(
+        "PassesTheEmpty",
+        "TOL-011",
+        "calls a history sound of which it read nothing",
+        _saying(_sound_if_nothing_is_wrong),
+    ),
+    ToolMutant("SaysBrokenAlone", "TOL-011", "says that a history is broken, and not how", _saying(_broken_somewhere)),
+    ToolMutant("ComparesNoChecksum", "TOL-011", "takes any content for what was sealed", _verifying(_sealed_anew)),
+    ToolMutant("ChecksNoLink", "TOL-011", "looks at each record alone", _saying(_sound_unless_changed)),
+    ToolMutant("RoundsNumbers", "TOL-011", "hashes numbers with six digits behind the point", _verifying(_rounded)),
+    ToolMutant("SkipsJunk", "TOL-012", "reads over what is no record", _verifying(_skipping_junk)),
+    ToolMutant("StopsAtDamage", "TOL-012", "takes damage for the end of the file", _verifying(_up_to_damage)),
+    ToolMutant("AnchorsEveryEnd", "TOL-012", "takes the last record for the head", _saying(_anchored)),
+    ToolMutant("SpellsOtherwise", "TOL-013", "writes the kinds of outcomes in capitals", _converting(_spelt_otherwise)),
+    ToolMutant("SerialisesAnew", "TOL-013", "writes what it read, with its own digits", _converting(_serialised_anew)),
 )
