@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from perdure.kernel.histories import states
 from perdure.kernel.invariants import violations
 from perdure.kernel.records import verified
-from perdure_conformance.bench import growth, loading, runs
+from perdure_conformance.bench import growth, journals, loading, runs
 from perdure_conformance.cli import app, bench
 
 RESULTS = {"deadlines": "failed", "cancelled": "cancelled"}
@@ -29,13 +29,16 @@ def test_a_loop_goes_round_until_there_are_so_many_events() -> None:
     assert 200 <= runs.turns(200).events() <= 210
 
 
-@pytest.mark.parametrize("name", ["validate", "run", "load"])
+@pytest.mark.parametrize("name", ["validate", "run", "load", "journals"])
 def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "NODES", (10, 20))
     monkeypatch.setattr(bench, "EVENTS", (10, 20))
     monkeypatch.setattr(bench, "RECORDS", 50)
     monkeypatch.setattr(growth, "ROUNDS", 1)
     monkeypatch.setattr(loading, "ROUNDS", 1)
+    for setting, value in (("SIZES", (20, 40)), ("ROUNDS", 1), ("BATCHES", (1, 3)), ("APPENDS", 2)):
+        monkeypatch.setattr(journals, setting, value)
+    monkeypatch.setattr(journals, "APPEND_ROUNDS", 1)
     monkeypatch.setattr(gc, "collect", lambda: 0)  # Slow beside so many other tests.
     shown = CliRunner().invoke(app, ["bench", name])
     assert shown.exit_code == 0
@@ -43,9 +46,18 @@ def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest
     if name == "load":
         assert list(found["seconds"]) == list(loading.STEPS)
         assert all(step in shown.stdout for step in loading.STEPS)
+    elif name == "journals":
+        assert [each["shape"] for each in found["growth"]] == list(found["peak_bytes"]) == ["load", "verify"]
+        assert [each["records"] for each in found["appends"]] == [1, 3]
+        assert "by hand" in shown.stdout
     else:
         assert {each["shape"] for each in found} >= {"chain", "loops"}
         assert all(each["shape"] in shown.stdout for each in found)
+
+
+def test_what_is_stored_for_a_benchmark_is_a_sound_run() -> None:
+    with journals.stored((600,)) as paths:
+        assert journals.load(paths[600]) == journals.verified(paths[600]) >= 600
 
 
 def test_an_unknown_benchmark_is_wrong_usage() -> None:

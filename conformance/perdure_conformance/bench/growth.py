@@ -40,11 +40,12 @@ def measure(
     for _ in range(ROUNDS):
         for size, subject in subjects.items():
             repeats = max(1, max(sizes) // size // 20)
-            fastest[size] = min(fastest[size], _seconds(run, subject, repeats))
+            fastest[size] = min(fastest[size], seconds_of(run, subject, repeats))
     return Growth(name, fastest)
 
 
-def _seconds(run: Callable[[Subject], object], subject: Subject, repeats: int) -> float:
+def seconds_of(run: Callable[[Subject], object], subject: Subject, repeats: int) -> float:
+    """Return the seconds of the processor that one of so many runs takes."""
     gc.collect()
     gc.disable()
     try:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import JsonValue
-from perdure_conformance.bench import loading, runs, specifications
+from perdure_conformance.bench import journals, loading, runs, specifications
 from perdure_conformance.bench.growth import Growth, measure
 from perdure_conformance.bench.runs import Play
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, progress_bar, wrong_usage
@@ -22,6 +22,7 @@ Examples:
   perdure bench validate
   perdure bench run
   perdure bench load --json
+  perdure bench journals
 """
 
 NODES: Final = (100, 1_000, 10_000)
@@ -33,7 +34,8 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            help="validate: the model's validator. run: whole runs, decided and reduced. load: from records to a state."
+            help="validate: the model's validator. run: whole runs, decided and reduced. "
+            "load: from records to a state. journals: the journal on SQLite."
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and nothing else.")] = False,  # noqa: FBT002
@@ -79,22 +81,54 @@ def _load() -> Found:
     with progress_bar() as bar:
         for play in bar.track((runs.turns(RECORDS),), description="load"):
             records, mean_bytes, fastest = loading.shares(play)
-    table = Table(
-        title=f"From {records:,} stored records of {mean_bytes:.0f} bytes to the state of the run",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="dim",
-    )
+    title = f"From {records:,} stored records of {mean_bytes:.0f} bytes to the state of the run"
+    table = _table(title, "step", "µs a record", "json.loads alone = 1")
     alone = next(iter(fastest.values()))
-    for column in ("step", "µs a record", "json.loads alone = 1"):
-        table.add_column(column, justify="left" if column == "step" else "right")
     for step, seconds in fastest.items():
         table.add_row(step, f"{1e6 * seconds / records:.1f}", f"{seconds / alone:.1f}")
     return {"records": records, "mean_bytes": mean_bytes, "seconds": dict(fastest)}, [table]
 
 
-_BENCHMARKS: Final[Mapping[str, Callable[[], Found]]] = {"validate": _validate, "run": _run, "load": _load}
+def _journals() -> Found:
+    with progress_bar() as bar, journals.stored(journals.SIZES) as paths:
+        task = bar.add_task("journals", total=3)
+        grown = journals.growth(paths)
+        bar.advance(task)
+        peaks = journals.peaks(paths)
+        bar.advance(task)
+        compared = journals.comparisons()
+    memory = _table("The most memory of a process that does it, in MiB", "step", *(f"{n:,} records" for n in paths))
+    for name, sizes in peaks.items():
+        memory.add_row(name, *(f"{size / 2**20:.0f}" for size in sizes.values()))
+    appends = _table("One append, in µs", "records", "journal", "by hand", "throughput, by hand = 1")
+    for each in compared:
+        appends.add_row(
+            f"{each.batch}", f"{1e6 * each.journal_s:.0f}", f"{1e6 * each.by_hand_s:.0f}", f"{each.ratio:.2f}"
+        )
+    document: JsonValue = {
+        "growth": _as_json(grown),
+        "peak_bytes": {name: {str(size): peak for size, peak in sizes.items()} for name, sizes in peaks.items()},
+        "appends": [
+            {"records": each.batch, "journal_s": each.journal_s, "by_hand_s": each.by_hand_s, "ratio": each.ratio}
+            for each in compared
+        ],
+    }
+    return document, [_growth("A run in the journal on SQLite", "records", grown, "step"), memory, appends]
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="right" if position else "left")
+    return table
+
+
+_BENCHMARKS: Final[Mapping[str, Callable[[], Found]]] = {
+    "validate": _validate,
+    "run": _run,
+    "load": _load,
+    "journals": _journals,
+}
 
 
 def _as_json(found: Sequence[Growth]) -> JsonValue:
@@ -105,12 +139,8 @@ def _as_json(found: Sequence[Growth]) -> JsonValue:
     ]
 
 
-def _growth(title: str, unit: str, found: Sequence[Growth]) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
-    table.add_column("shape")
-    for size in found[0].seconds:
-        table.add_column(f"{size:,} {unit}, ms", justify="right")
-    table.add_column("exponent", justify="right")
+def _growth(title: str, unit: str, found: Sequence[Growth], what: str = "shape") -> Table:
+    table = _table(title, what, *(f"{size:,} {unit}, ms" for size in found[0].seconds), "exponent")
     for each in found:
         times = [f"{1000 * seconds:.1f}" for seconds in each.seconds.values()]
         table.add_row(each.name, *times, f"{each.exponent:.2f}")

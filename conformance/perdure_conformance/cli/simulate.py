@@ -13,6 +13,7 @@ import typer
 from perdure.authoring.source import Syntax
 from perdure.kernel.values import MAX_SAFE_INTEGER
 from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, write_product, wrong_usage
+from perdure_conformance.histories.conversion import encoded
 from perdure_conformance.lint import mermaid, svg, text
 from perdure_conformance.lint.files import STDIN, FileRefused, read
 from perdure_conformance.lint.findings import Linted, lint
@@ -90,9 +91,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE.jsonl", help="Write the records, for `perdure verify`; - is standard output, alone."
-        ),
+        typer.Option(metavar="FILE.jsonl", help="Write the records, or to FILE.mwj1; - is standard output, alone."),
     ] = None,
     syntax: Annotated[Syntax | None, typer.Option(help="How SPEC is written; for - it is needed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")] = False,  # noqa: FBT002
@@ -138,8 +137,8 @@ def _refuse_what_does_not_fit(
         wrong_usage("--script takes a file, and not standard input.")
     if picture is not None and picture[0] not in _KINDS:
         wrong_usage(f"--picture {picture[0]} is no kind of picture: say --picture svg FILE or --picture mermaid FILE.")
-    if output is not None and output != STDIN and not output.lower().endswith(".jsonl"):
-        wrong_usage(f"--output {output} does not end with .jsonl: records are written there, one a line.")
+    if output is not None and output != STDIN and not output.lower().endswith((".jsonl", ".mwj1")):
+        wrong_usage(f"--output {output} does not end with .jsonl or .mwj1: records are written there.")
     alone = [output == STDIN, picture is not None and picture[1] == STDIN, as_json]
     if sum(alone) > 1:
         wrong_usage("Standard output takes one thing: the records, the picture or the JSON document.")
@@ -200,7 +199,7 @@ def _exit_code(result: Result) -> int:
 def _write_records(result: Result, output: str | None) -> None:
     if output is None:
         return
-    content = b"".join(line + b"\n" for line in result.player.records())
+    content = b"".join(encoded(result.player.records(), "mwj1" if output.lower().endswith(".mwj1") else "jsonl"))
     if output == STDIN:
         write_product(content, "--output")
         return
