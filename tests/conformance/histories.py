@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from tests.conformance.helpers import ROOT
 from typer.testing import CliRunner, Result
 
 from perdure.kernel.values import canonical_json, digest
+from perdure_conformance import data
 from perdure_conformance.cli import app
 
 REVIEW_LOOP = str(ROOT / "docs/examples/review-loop.yaml")
 
 
 def run(*words: str) -> Result:
-    """Run the command line in this process; only an exit ends it."""
+    """Run the command line in this process; only an exit ends it, and what it tells machines keeps its schema."""
     done = CliRunner().invoke(app, list(words))
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    if words[0] in PRINTED and "--json" in words and done.stdout:
+        schema_of(words[0]).validate(json.loads(done.stdout))
     return done
+
+
+PRINTED = ("verify", "inspect")
+"""The commands whose JSON document has a schema."""
+
+
+@cache
+def schema_of(command: str) -> Draft202012Validator:
+    """Return the schema of what a command prints."""
+    return Draft202012Validator(json.loads((data.schemas() / f"{command}-1.json").read_text("utf-8")))
 
 
 def simulated(folder: Path, document: dict[str, Any], *words: str, script: Sequence[Any] = ()) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from tests.conformance.helpers import PERDURE
-from tests.conformance.histories import history_of, resealed, run
+from tests.conformance.histories import PRINTED, REVIEW_LOOP, history_of, resealed, run, schema_of
 from tests.model.playing import RUN, uuid
 from tests.model.random_runs import Checked, play, play_older
 
@@ -498,6 +499,65 @@ def test_a_rollback_journal_beside_a_database_is_refused(tmp_path: Path, history
     path = written(tmp_path, "sqlite", history)
     Path(f"{path}-journal").write_bytes(b"x")
     assert "rollback journal" in run("verify", path).stderr
+
+
+@pytest.mark.parametrize("command", PRINTED)
+def test_a_schema_is_closed_and_says_what_is_printed(tmp_path: Path, history: Lines, command: str) -> None:
+    Draft202012Validator.check_schema(schema_of(command).schema)
+    path = written(tmp_path, "jsonl", history)
+    found = json.loads(run(command, path, "--json", *(["--output", f"{path}.mwj1"] * (command == "inspect"))).stdout)
+    assert schema_of(command).is_valid(found)
+    assert not schema_of(command).is_valid({**found, "more": 1})
+    for name in found:
+        assert not schema_of(command).is_valid({key: value for key, value in found.items() if key != name}), name
+
+
+def test_nothing_is_overwritten_and_nothing_is_left_behind(tmp_path: Path, history: Lines) -> None:
+    path, target = written(tmp_path, "jsonl", history), tmp_path / "target.mwj1"
+    target.write_bytes(b"precious")
+    refused = run("inspect", path, "--output", str(target))
+    assert (refused.exit_code, "--force" in refused.stderr, target.read_bytes()) == (2, True, b"precious")
+    bad = written(tmp_path, "mwj1", [*history, b"junk"])
+    assert run("inspect", bad, "--output", str(target), "--force").exit_code == 1
+    empty = written(tmp_path, "sqlite", [])
+    assert run("inspect", empty, "--output", str(target), "--force").exit_code == 3
+    assert run("inspect", path, "--output", str(target), "--force", "--at", "99").exit_code == 2
+    assert run("inspect", path, "--output", str(target), "--force", "--at", "8").exit_code == 2
+    assert target.read_bytes() == b"precious"
+    assert run("inspect", path, "--output", str(tmp_path / "no/where.jsonl")).exit_code == 2
+    assert run("inspect", path, "--output", str(tmp_path / "run.txt")).exit_code == 2
+    assert run("inspect", path, "--output", str(tmp_path / "run.txt"), "--format", "yaml").exit_code == 2
+    assert run("inspect", path, "--output", str(tmp_path)).exit_code == 2
+    assert {each.name for each in tmp_path.iterdir()} == {"run.jsonl", "run.mwj1", "run.sqlite3", "target.mwj1"}
+    done = run("inspect", path, "--output", str(target), "--force", "--at", "9")
+    assert done.stdout.startswith(f"WRITTEN  9 records to {target} (MWJ1)\nhead     9:")
+    assert target.read_bytes() == b"".join(framed("mwj1", line) for line in history[:9])
+    assert run("inspect", path, "--output", str(tmp_path / "named"), "--format", "sqlite").exit_code == 0
+    assert told(str(tmp_path / "named"))["format"] == "sqlite"
+
+
+def test_a_database_that_is_open_is_not_replaced(tmp_path: Path, history: Lines) -> None:
+    path = written(tmp_path, "jsonl", history)
+    journal = SqliteJournal(tmp_path, "open")
+    refused = run("inspect", path, "--output", str(tmp_path / "open.sqlite3"), "--force")
+    journal.close()
+    assert (refused.exit_code, "a database is open" in refused.stderr) == (2, True)
+
+
+def test_a_journal_goes_on_with_what_was_converted(tmp_path: Path, history: Lines) -> None:
+    path = written(tmp_path, "jsonl", history[:9])
+    assert run("inspect", path, "--output", str(tmp_path / "kept.sqlite3")).exit_code == 0
+    journal = SqliteJournal(tmp_path, "kept")
+    for batch in batches_of(history[9:]):
+        appended(journal, batch)
+    journal.close()
+    assert told(str(tmp_path / "kept.sqlite3"))["records"] == 26
+
+
+def test_a_simulation_writes_frames_too(tmp_path: Path) -> None:
+    for suffix in ("jsonl", "mwj1"):
+        assert run("simulate", REVIEW_LOOP, "--output", str(tmp_path / f"run.{suffix}")).exit_code == 0
+    assert run("diff", str(tmp_path / "run.jsonl"), str(tmp_path / "run.mwj1")).stdout.startswith("SAME  ")
 
 
 def test_the_format_is_known_by_its_content_alone(tmp_path: Path, history: Lines) -> None:
