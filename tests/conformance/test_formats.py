@@ -488,6 +488,45 @@ def test_what_is_hostile_gets_one_clear_answer(
         assert "\x1b" not in again.stdout + again.stderr
 
 
+SNAPSHOT = b'{"run_id":"%s","sequence":7,"state":{}}' % RUN.encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "check", "code", "offset"),
+    [
+        (framed("mws1", SNAPSHOT), None, None, 0),
+        (framed("mws1", SNAPSHOT)[:-1], "framing", "cut_frame", 0),
+        (framed("mws1", SNAPSHOT)[:-1] + b"]", "checksum", "wrong_crc", 0),
+        (framed("mws1", SNAPSHOT) + bytes(3), "framing", "not_a_frame", 12 + len(SNAPSHOT)),
+        (framed("mws1", SNAPSHOT) * 2, "framing", "trailing_bytes", 12 + len(SNAPSHOT)),
+        (b"MWS1\xff\xff\xff\xff" + bytes(9), "framing", "wrong_length", 0),
+        (framed("mws1", SNAPSHOT[:-1]), "form", "not_json", 0),
+        (framed("mws1", SNAPSHOT.replace(b":7", b": 7")), "form", "not_canonical", 0),
+        (framed("mws1", SNAPSHOT.replace(b":7", b":0")), "form", "wrong_structure", 0),
+        (framed("mws1", SNAPSHOT.replace(b":7", b":true")), "form", "wrong_structure", 0),
+        (framed("mws1", SNAPSHOT.replace(b"run_id", b"rub_id")), "form", "wrong_structure", 0),
+        (framed("mws1", b"[]"), "form", "wrong_structure", 0),
+    ],
+)
+def test_a_snapshot_is_verified_as_far_as_it_goes_alone(
+    tmp_path: Path, content: bytes, check: str | None, code: str | None, offset: int
+) -> None:
+    path = tmp_path / "run.mws1"
+    path.write_bytes(content)
+    found = told(str(path))
+    assert [name for name, each in found["checks"].items() if each["found"]] == ([check] if check else [])
+    if check is None:
+        made = {name for name, each in found["checks"].items() if each["checked"]}
+        assert (found["verdict"], found["run_id"], made) == ("sound", RUN, {"framing", "form", "checksum"})
+        assert run("verify", str(path)).stdout.startswith("SOUND  a snapshot after record 7, alone\n")
+    else:
+        assert (found["verdict"], found["fault"]["code"], found["fault"]["place"]["offset"]) == ("bad", code, offset)
+    assert run("verify", str(path), "--head", "1:" + "0" * 64).exit_code == 2
+    for words in (("inspect", str(path)), ("diff", str(path), str(path))):
+        refused = run(*words)
+        assert (refused.exit_code, "is a snapshot" in refused.stderr) == (2, True)
+
+
 def test_a_database_comes_from_no_pipe_and_frames_may(tmp_path: Path, history: Lines) -> None:
     for form, code in (("mwj1", 0), ("sqlite", 2)):
         with Path(written(tmp_path, form, history)).open("rb") as file:

@@ -52,7 +52,7 @@ def diff(
     except HistoryRefused as error:
         wrong_usage(str(error))
     except Damage as error:
-        wrong_usage(f"A history cannot be read: {error}.")
+        wrong_usage(f"A history cannot be read to its end: {error}. perdure verify tells where.")
     is_same = found.is_same or (ignore_identities and found.first is None)
     code = NO_VERDICT if found.is_empty else CONFORMANT if is_same else NOT_CONFORMANT
     if as_json:

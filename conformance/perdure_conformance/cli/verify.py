@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -15,9 +16,9 @@ from perdure_conformance.cli.common import (
     print_lines,
     wrong_usage,
 )
-from perdure_conformance.histories import verification
-from perdure_conformance.histories.files import opened
-from perdure_conformance.histories.stored import HistoryRefused
+from perdure_conformance.histories import snapshots, verification
+from perdure_conformance.histories.files import opened_file
+from perdure_conformance.histories.stored import History, HistoryRefused
 
 EPILOG = """\b
 Examples:
@@ -45,20 +46,34 @@ def verify(
 
     Its format is known by its content: JSON lines, MWJ1, or the database of a journal. It is read record by record, so
     that it may be large, and strictly: nothing is skipped. One that was cut where a batch ends cannot be told from a
-    whole one: --head pins a record that must be there.
+    whole one: --head pins a record that must be there. Of a snapshot, MWS1, all is checked that needs no history.
 
     Exit codes: 0 it is sound, 1 it is not, or has a torn tail; 2 wrong usage or an unreadable file, 3 it is empty:
     nothing was checked.
     """
     try:
         pinned = None if head is None else verification.head_of(head)
-        with opened(history, run) as stored:
+        with opened_file(history, run) as stored:
+            if stored.format == "mws1":
+                _tell_of_a_snapshot(stored, pinned, as_json=as_json)
             found = verification.verify(stored, pinned)
     except (HistoryRefused, verification.HeadRefused) as error:
         wrong_usage(str(error))
+    _tell(verification.document(found), verification.in_words(found), as_json=as_json)
+    sys.exit(verification.exit_code(found))
+
+
+def _tell_of_a_snapshot(stored: History, pinned: verification.Head | None, *, as_json: bool) -> NoReturn:
+    if pinned is not None:
+        wrong_usage("A snapshot has no head: --head pins a record of a history.")
+    found = snapshots.verify_snapshot(stored)
+    _tell(snapshots.document(found), snapshots.in_words(found), as_json=as_json)
+    sys.exit(found.exit_code)
+
+
+def _tell(document: object, lines: Iterable[str], *, as_json: bool) -> None:
     if as_json:
-        print_json(verification.document(found))
+        print_json(document)
     else:
         with even_if_nobody_reads():
-            print_lines(verification.in_words(found))
-    sys.exit(verification.exit_code(found))
+            print_lines(lines)

@@ -8,6 +8,7 @@ databases     the database of a journal, read without a change to anything
 walk          folded record by record, with what was owed where it went wrong
 checks        the kinds of check, and which codes are whose
 verification  what was checked, what was not, and whether the end is the end
+snapshots     a snapshot in a file of its own
 conversion    written in another format, byte for byte
 inspection    what a state amounts to, what is due, and what may be done next
 difference    where two histories part, identities apart

@@ -23,7 +23,16 @@ _KNOWN_BY_BYTES: Final = 16
 
 @contextmanager
 def opened(name: str, run_id: str | None = None) -> Iterator[History]:
-    """Open a history, or standard input for `-`. A database has the run `run_id`, or one alone.
+    """Open a history as `opened_file` does, and no snapshot."""
+    with opened_file(name, run_id) as history:
+        if history.format == "mws1":
+            raise HistoryRefused(f"{name} is a snapshot, and has no records: name the history of the run.")
+        yield history
+
+
+@contextmanager
+def opened_file(name: str, run_id: str | None = None) -> Iterator[History]:
+    """Open a history or a snapshot, or standard input for `-`. A database has the run `run_id`, or one alone.
 
     Raises `HistoryRefused`, and the records raise it too, and `Damage` where the file is wrong around them.
     """

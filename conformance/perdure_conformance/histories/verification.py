@@ -68,6 +68,10 @@ class Result:
     found: str | None
     """The code of the fault that it found."""
 
+    def document(self) -> dict[str, object]:
+        """Return it as JSON."""
+        return {"checked": self.is_checked, "count": self.count, "found": self.found}
+
 
 @dataclass(frozen=True, slots=True)
 class Verification:
@@ -175,17 +179,15 @@ def document(verification: Verification) -> dict[str, object]:
         "records": verification.records,
         "batches": walk.batches,
         "head": None if walk.whole is None else {"sequence": walk.whole.sequence, "checksum": walk.whole.checksum},
-        "fault": None if fault is None else _fault(fault),
+        "fault": None if fault is None else fault_document(fault),
         "anchored": verification.anchor,
-        "checks": {
-            check: {"checked": result.is_checked, "count": result.count, "found": result.found}
-            for check, result in verification.checks.items()
-        },
+        "checks": {check: result.document() for check, result in verification.checks.items()},
         "not_checked": [] if verification.is_empty else list(verification.not_checked),
     }
 
 
-def _fault(fault: Fault) -> dict[str, object]:
+def fault_document(fault: Fault) -> dict[str, object]:
+    """Return a fault as JSON."""
     return {
         "sequence": fault.sequence,
         "place": fault.place._asdict(),
