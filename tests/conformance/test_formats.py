@@ -21,7 +21,10 @@ from tests.conformance.histories import PRINTED, REVIEW_LOOP, history_of, reseal
 from tests.model.playing import RUN, uuid
 from tests.model.random_runs import Checked, play, play_older
 
-from perdure.journal.contract import Acknowledged, Envelope
+from perdure.journal.contract import Acknowledged, Corrupt, Envelope, Page
+from perdure.journal.files import FilesJournal
+from perdure.journal.frames import frame
+from perdure.journal.lines import LinesJournal
 from perdure.journal.sqlite import SqliteJournal
 from perdure.kernel.events import EVENTS
 from perdure.kernel.identity import EventId
@@ -29,8 +32,7 @@ from perdure.kernel.records import Place, sealed, verified
 from perdure_conformance.histories import databases
 from perdure_conformance.histories.checks import CHECKS
 from perdure_conformance.histories.files import opened
-from perdure_conformance.histories.framed import framed
-from perdure_conformance.histories.lines import is_beginning
+from perdure_conformance.histories.lines import part_of_an_object
 from perdure_conformance.histories.verification import Verification, head_of, verify
 
 Lines = list[bytes]
@@ -54,7 +56,7 @@ def in_lines(path: Path, lines: Lines) -> None:
 
 
 def in_frames(path: Path, lines: Lines) -> None:
-    path.write_bytes(b"".join(framed("mwj1", line) for line in lines))
+    path.write_bytes(b"".join(frame("MWJ1", line) for line in lines))
 
 
 def in_rows(path: Path, lines: Lines) -> None:
@@ -231,6 +233,35 @@ def test_a_changed_byte_of_the_last_batch_is_told_where_it_is(tmp_path: Path, hi
         assert found.fault.place.offset == ends[at - 1], place
 
 
+@pytest.mark.parametrize(("form", "journal"), [("jsonl", LinesJournal), ("mwj1", FilesJournal)])
+def test_the_journal_of_a_format_serves_what_is_verified(
+    tmp_path: Path, history: Lines, form: str, journal: type[LinesJournal | FilesJournal]
+) -> None:
+    history = history[:SHORT]
+    run_id = verified(history[0]).run_id
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    path = Path(written(tmp_path, form, history)).rename(folder / f"{run_id}.{FORMATS[form]}")
+    content, random = path.read_bytes(), Random(1)  # noqa: S311 - it draws places
+    verdicts: Counter[str] = Counter()
+    for _ in range(120):
+        at = random.randrange(1, len(content))
+        changed = content[:at] + bytes([content[at] ^ 1 << random.randrange(8)]) + content[at + 1 :]
+        path.write_bytes(random.choice([changed, content[:at], content[:at] + bytes(at), content + content[at:]]))
+        found = found_in(str(path))
+        handle = journal(tmp_path, "runs")
+        answer = handle.load(run_id, 1, 100)
+        handle.close()
+        verdicts[found.verdict] += 1
+        if isinstance(answer, Page):
+            assert (found.verdict == "bad", found.records) == (False, len(answer.records)), at
+        else:
+            assert isinstance(answer, Corrupt)
+            assert (found.verdict, found.fault is not None) == ("bad", True), at
+            assert found.fault is None or found.fault.sequence == answer.sequence, at
+    assert {"bad", "torn_tail" if form == "jsonl" else "bad"} <= set(verdicts)
+
+
 def test_a_line_feed_that_became_zero_is_a_torn_tail(tmp_path: Path, history: Lines) -> None:
     path = Path(written(tmp_path, "jsonl", history))
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
@@ -269,29 +300,55 @@ def test_a_torn_tail_is_told_from_what_was_lost(tmp_path: Path, history: Lines) 
 
 
 @pytest.mark.parametrize(
-    ("text", "is_one"),
+    ("text", "part", "verdict"),
     [
-        (b"", True),
-        (b'{"bat', True),
-        (b'{"batch_index":', True),
-        (b'{"batch_index":0,"a":["\\"]}', True),
-        (b'{"batch_index":0,"a":"\\', True),
-        (b'{"batch_index":0,"a":"\xe2\x82', True),
-        (b'{"batch_index":0}', True),
-        (b'{"batch_index":0}{', False),
-        (b'{"batch_index":0} ', False),
-        (b'{"batch_index":0,"a":"\x0b', False),
-        (b'{"batch_index":0,"a":"\xff"', False),
-        (b'{"sequence":', False),
-        (b"junk", False),
+        (b'{"bat', "beginning", "torn_tail"),
+        (b'{"batch_index":0,"a":["\\"]', "beginning", "torn_tail"),
+        (b'{"batch_index":0,"a":"\\', "beginning", "torn_tail"),
+        (b'{"batch_index":0,"a":"\xe2\x82', "beginning", "torn_tail"),
+        (b'{"batch_index":0}', "whole", "bad"),
+        (b'{"batch_index":0}{', None, "bad"),
+        (b'{"batch_index":0} ', None, "bad"),
+        (b'{"batch_index":0,"a":"\x0b', None, "bad"),
+        (b'{"batch_index":0,"a":"\xff"', None, "bad"),
+        (b"[", None, "bad"),
+        (b"junk", None, "bad"),
     ],
 )
-def test_the_beginning_of_a_record_is_told_from_junk(tmp_path: Path, history: Lines, text: bytes, is_one: bool) -> None:
-    assert is_beginning(text) == is_one
+@pytest.mark.parametrize("zeros", [0, 5])
+def test_the_beginning_of_a_record_is_told_from_junk(
+    tmp_path: Path, history: Lines, text: bytes, part: str | None, verdict: str, zeros: int
+) -> None:
+    assert part_of_an_object(text) == part
     path = Path(written(tmp_path, "jsonl", history))
-    path.write_bytes(path.read_bytes() + text)
-    wanted = "sound" if not text else "torn_tail" if is_one else "bad"
-    assert found_in(str(path)).verdict == wanted
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes() + text + bytes(zeros))
+    found = found_in(str(path))
+    assert (found.verdict, found.records) == (verdict, 26)
+    assert found.fault is not None
+    assert (found.fault.place.number, found.fault.place.offset) == (27, size)
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict", "code"),
+    [
+        (lambda line: line, "torn_tail", "torn_tail"),
+        (lambda line: line + bytes(9), "torn_tail", "torn_tail"),
+        (lambda line: line.replace(b'"attempt":1', b'"attempt":2'), "bad", "wrong_checksum"),
+        (lambda line: resealed(line, sequence=9), "bad", "gap"),
+        (lambda line: resealed(line, run_id=uuid(5)), "bad", "wrong_run"),
+    ],
+)
+def test_a_whole_record_without_its_line_feed_has_to_be_sound(
+    tmp_path: Path, history: Lines, last: Callable[[bytes], bytes], verdict: str, code: str
+) -> None:
+    path = Path(written(tmp_path, "jsonl", history[:2]))
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes() + last(history[2]))
+    found = found_in(str(path))
+    assert found.fault is not None
+    assert (found.verdict, found.fault.code, found.records) == (verdict, code, 2)
+    assert (found.fault.sequence, found.fault.place) == (3, ("line", 3, size))
 
 
 def test_a_database_is_read_while_it_is_written_and_nothing_is_changed(tmp_path: Path, history: Lines) -> None:
@@ -464,11 +521,11 @@ ENDLESS = "CREATE VIEW records AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SEL
         (lambda path: path.write_bytes(b"\xef\xbb\xbf{}"), 1, "unknown_format"),
         (lambda path: path.write_bytes(b"{" + b"x" * 50_000_000), 1, "over_limit"),
         (lambda path: path.write_bytes(b'{"a":' * 200_000 + b"\n"), 1, "not_json"),
-        (lambda path: path.write_bytes(framed("mwj1", b"[" * 200_000)), 1, "not_json"),
+        (lambda path: path.write_bytes(frame("MWJ1", b"[" * 200_000)), 1, "not_json"),
         (lambda path: path.write_bytes(b'{"\x1b[31m":1}\n'), 1, "not_json"),
         (lambda path: path.write_bytes(b'{"\\u001b[31m":1}\n'), 1, "unknown_member"),
-        (lambda path: path.write_bytes(framed("mwj1", b'{"a":1,"a":2}')), 1, "stands twice"),
-        (lambda path: path.write_bytes(framed("mwj1", b"{}") + framed("mws1", b"{}")), 1, "wrong_structure"),
+        (lambda path: path.write_bytes(frame("MWJ1", b'{"a":1,"a":2}')), 1, "stands twice"),
+        (lambda path: path.write_bytes(frame("MWJ1", b"{}") + frame("MWS1", b"{}")), 1, "wrong_structure"),
     ],
 )
 def test_what_is_hostile_gets_one_clear_answer(
@@ -494,18 +551,18 @@ SNAPSHOT = b'{"run_id":"%s","sequence":7,"state":{}}' % RUN.encode()
 @pytest.mark.parametrize(
     ("content", "check", "code", "offset"),
     [
-        (framed("mws1", SNAPSHOT), None, None, 0),
-        (framed("mws1", SNAPSHOT)[:-1], "framing", "cut_frame", 0),
-        (framed("mws1", SNAPSHOT)[:-1] + b"]", "checksum", "wrong_crc", 0),
-        (framed("mws1", SNAPSHOT) + bytes(3), "framing", "not_a_frame", 12 + len(SNAPSHOT)),
-        (framed("mws1", SNAPSHOT) * 2, "framing", "trailing_bytes", 12 + len(SNAPSHOT)),
+        (frame("MWS1", SNAPSHOT), None, None, 0),
+        (frame("MWS1", SNAPSHOT)[:-1], "framing", "cut_frame", 0),
+        (frame("MWS1", SNAPSHOT)[:-1] + b"]", "checksum", "wrong_crc", 0),
+        (frame("MWS1", SNAPSHOT) + bytes(3), "framing", "not_a_frame", 12 + len(SNAPSHOT)),
+        (frame("MWS1", SNAPSHOT) * 2, "framing", "trailing_bytes", 12 + len(SNAPSHOT)),
         (b"MWS1\xff\xff\xff\xff" + bytes(9), "framing", "wrong_length", 0),
-        (framed("mws1", SNAPSHOT[:-1]), "form", "not_json", 0),
-        (framed("mws1", SNAPSHOT.replace(b":7", b": 7")), "form", "not_canonical", 0),
-        (framed("mws1", SNAPSHOT.replace(b":7", b":0")), "form", "wrong_structure", 0),
-        (framed("mws1", SNAPSHOT.replace(b":7", b":true")), "form", "wrong_structure", 0),
-        (framed("mws1", SNAPSHOT.replace(b"run_id", b"rub_id")), "form", "wrong_structure", 0),
-        (framed("mws1", b"[]"), "form", "wrong_structure", 0),
+        (frame("MWS1", SNAPSHOT[:-1]), "form", "not_json", 0),
+        (frame("MWS1", SNAPSHOT.replace(b":7", b": 7")), "form", "not_canonical", 0),
+        (frame("MWS1", SNAPSHOT.replace(b":7", b":0")), "form", "wrong_structure", 0),
+        (frame("MWS1", SNAPSHOT.replace(b":7", b":true")), "form", "wrong_structure", 0),
+        (frame("MWS1", SNAPSHOT.replace(b"run_id", b"rub_id")), "form", "wrong_structure", 0),
+        (frame("MWS1", b"[]"), "form", "wrong_structure", 0),
     ],
 )
 def test_a_snapshot_is_verified_as_far_as_it_goes_alone(
@@ -570,7 +627,7 @@ def test_nothing_is_overwritten_and_nothing_is_left_behind(tmp_path: Path, histo
     assert {each.name for each in tmp_path.iterdir()} == {"run.jsonl", "run.mwj1", "run.sqlite3", "target.mwj1"}
     done = run("inspect", path, "--output", str(target), "--force", "--at", "9")
     assert done.stdout.startswith(f"WRITTEN  9 records to {target} (MWJ1)\nhead     9:")
-    assert target.read_bytes() == b"".join(framed("mwj1", line) for line in history[:9])
+    assert target.read_bytes() == b"".join(frame("MWJ1", line) for line in history[:9])
     assert run("inspect", path, "--output", str(tmp_path / "named"), "--format", "sqlite").exit_code == 0
     assert told(str(tmp_path / "named"))["format"] == "sqlite"
 
@@ -652,5 +709,5 @@ def test_each_event_of_each_version_comes_back_byte_for_byte(tmp_path: Path, mon
         missing -= kinds
         source = written(tmp_path, "jsonl", lines)
         assert converted(tmp_path, source, "mwj1", "sqlite", "jsonl") == Path(source).read_bytes()
-        assert converted(tmp_path, source, "sqlite", "mwj1") == b"".join(framed("mwj1", line) for line in lines)
+        assert converted(tmp_path, source, "sqlite", "mwj1") == b"".join(frame("MWJ1", line) for line in lines)
     assert missing == set()

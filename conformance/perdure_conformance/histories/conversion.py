@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from perdure.journal.frames import frame
 from perdure.journal.sqlite import SCHEMA
 from perdure.kernel.records import Record
 from perdure_conformance.histories.files import opened
-from perdure_conformance.histories.framed import framed
 from perdure_conformance.histories.stored import FORMAT_NAMES, Format
 from perdure_conformance.histories.walk import Walk
 from perdure_conformance.lint.document import name_of
@@ -55,7 +55,7 @@ def target_of(output: str, form: str | None, *, force: bool) -> Target:
 
 def encoded(lines: Iterable[bytes], form: Format) -> Iterator[bytes]:
     """Yield records as a file of frames or lines has them."""
-    return (framed("mwj1", line) if form == "mwj1" else line + b"\n" for line in lines)
+    return (frame("MWJ1", line) if form == "mwj1" else line + b"\n" for line in lines)
 
 
 def convert(walk: Walk, target: Target, *, until: int | None) -> Copy | None:

@@ -8,10 +8,10 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Final
+from typing import BinaryIO, Final
 
 from perdure_conformance.histories import databases
-from perdure_conformance.histories.framed import MAGICS, frames
+from perdure_conformance.histories.framed import FORMATS, framed_records
 from perdure_conformance.histories.lines import lines
 from perdure_conformance.histories.stored import Damage, Format, History, HistoryRefused, Stored
 
@@ -46,15 +46,15 @@ def opened_file(name: str, run_id: str | None = None) -> Iterator[History]:
             return
         if run_id is not None:
             raise HistoryRefused(f"{name} is no database of a journal: --run chooses among the runs of one.")
-        form: Format = MAGICS.get(beginning[:4], "jsonl")
+        form: Format = FORMATS.get(beginning[:4], "jsonl")
         yield History(name, form, _guarded(name, form, file, beginning))
 
 
-def _guarded(name: str, form: Format, file: IO[bytes], beginning: bytes) -> Iterator[Stored]:
+def _guarded(name: str, form: Format, file: BinaryIO, beginning: bytes) -> Iterator[Stored]:
     """Yield the records of a file; a failure to read is no damage."""
     try:
         if form != "jsonl":
-            yield from frames(file, form)
+            yield from framed_records(file, form)
         elif beginning[:1] in {b"", b"{", b"\n", b"\0"}:
             yield from lines(file)
         else:

@@ -8,42 +8,50 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import IO, Final
+from typing import IO, Final, Literal
 
 from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES
 from perdure_conformance.histories.stored import Damage, Place, Stored
 
-_BEGINNING: Final = b'{"batch_index":'
-"""How each record begins in canonical form."""
-_TOKENS: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|[\[\]{}]|[^"\[\]{}\x00-\x20]+')
+_TOKENS: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|[\[\]{}]|[^"\[\]{}\x00-\x1f]+')
 _OPEN_STRING: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*\\?')
 _ZEROS_AT_ONCE: Final = 2**16
 
 
 def lines(file: IO[bytes]) -> Iterator[Stored]:
-    """Yield each line; raises `Damage` at one that no line feed ends, or that is longer than any record."""
+    """Yield each line; raises `Damage` at one that no line feed ends, or that is longer than any record.
+
+    A last line that is a whole object is yielded before that: to be a torn tail it has to be a sound record.
+    """
     offset = number = 0
     while content := file.readline(MAX_LARGE_RECORD_BYTES + 1):
         number += 1
+        place = Place("line", number, offset)
         if not content.endswith(b"\n"):
-            raise _unended(content, file, offset)
-        yield Stored(Place("line", number, offset), content[:-1], offset + len(content))
+            yield from _unended(content, file, place)
+        yield Stored(place, content[:-1], offset + len(content))
         offset += len(content)
 
 
-def _unended(content: bytes, file: IO[bytes], offset: int) -> Damage:
-    """Return what a last line is that no line feed ends, or one that is too long."""
+def _unended(content: bytes, file: IO[bytes], place: Place) -> Iterator[Stored]:
+    """Yield what a last line holds that no line feed ends, if it is whole. Raises `Damage`."""
     zeros = _zeros_to_the_end(content, file)
     begun = content.rstrip(b"\0") if zeros else content
     told = f", and {zeros:,} zeros follow to the end of the file" if zeros else ""
     if not zeros and len(content) > MAX_LARGE_RECORD_BYTES:
         told = f"the line has more than {MAX_LARGE_RECORD_BYTES:,} bytes, and no record has"
-        return Damage("over_limit", told, offset)
+        raise Damage("over_limit", told, place.offset)
     if not begun:
-        return Damage("torn_tail", f"{zeros:,} zeros stand at the end of the file, where no record was written", offset)
-    if is_beginning(begun):
-        return Damage("torn_tail", f"no line feed ends the last line, which is the beginning of a record{told}", offset)
-    return Damage("unended_line", f"no line feed ends the last line, which is no beginning of a record{told}", offset)
+        told = f"{zeros:,} zeros stand at the end of the file, where no record was written"
+        raise Damage("torn_tail", told, place.offset)
+    part = part_of_an_object(begun)
+    if part is None:
+        sentence = f"no line feed ends the last line, which is no beginning of a JSON object{told}"
+        raise Damage("unended_line", sentence, place.offset)
+    if part == "whole":
+        yield Stored(place, begun, None, is_ended=False)
+    what = "the beginning of a record" if part == "beginning" else "all of a record"
+    raise Damage("torn_tail", f"no line feed ends the last line, which is {what}{told}", place.offset)
 
 
 def _zeros_to_the_end(content: bytes, file: IO[bytes]) -> int:
@@ -56,22 +64,20 @@ def _zeros_to_the_end(content: bytes, file: IO[bytes]) -> int:
     return zeros
 
 
-def is_beginning(text: bytes) -> bool:
-    """Tell whether a text is the beginning of a record in canonical form, or all of one."""
-    if len(text) <= len(_BEGINNING):
-        return _BEGINNING.startswith(text)
-    if not text.startswith(_BEGINNING) or not _may_be_utf8(text):
-        return False
+def part_of_an_object(text: bytes) -> Literal["beginning", "whole"] | None:
+    """Tell how much of a JSON object a text can be; None if it is no beginning of one, or longer than one."""
+    if not text.startswith(b"{") or not _may_be_utf8(text):
+        return None
     depth = position = 0
     while position < len(text):
         token = _TOKENS.match(text, position)
         if token is None:
-            return _OPEN_STRING.fullmatch(text, position) is not None
+            return "beginning" if _OPEN_STRING.fullmatch(text, position) is not None else None
         depth += (token[0] in {b"[", b"{"}) - (token[0] in {b"]", b"}"})
         position = token.end()
         if depth == 0:
-            return position == len(text)
-    return True
+            return "whole" if position == len(text) else None
+    return "beginning"
 
 
 def _may_be_utf8(text: bytes) -> bool:

@@ -82,6 +82,8 @@ class Stored:
     end: int | None = None
     """The byte behind it; None in a database."""
     row: Row | None = None
+    is_ended: bool = True
+    """Whether what has to end it is there; if not, it is not accepted, and damage comes next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,6 @@ class Walk:
         self._read: tuple[Stored, Record] | None = None
         self.here = history.place(1, 0)
         """Where what was read last stands; at the end, where the next would."""
-        self._next = self.here
         self._batch = self.here
         """Where the batch stands that was begun last."""
         self._is_at_the_end = False
@@ -70,14 +69,13 @@ class Walk:
         """Yield each record once the state after it is known; end at the first that cannot be, and note the fault."""
         try:
             for state in states(self._records()):
-                yield self._accepted(state)
+                if self._is_ended():
+                    yield self._accepted(state)
         except HistoryError as error:
             is_torn = self._is_at_the_end and self.history.format == "jsonl"
             kind: FaultKind = "incompatible" if isinstance(error, Incompatible) else "corrupt"
             self.fault = self._torn(str(error)) if is_torn else self._fault(error.code, str(error), kind)
         except Damage as error:
-            if error.code != "wrong_row":
-                self.here = self._next if error.offset is None else self._next._replace(offset=error.offset)
             is_torn = error.code == "torn_tail"
             self.fault = self._torn(str(error)) if is_torn else self._fault(error.code, str(error), "corrupt")
 
@@ -92,16 +90,32 @@ class Walk:
         return 0 if self.record is None else self.record.sequence
 
     def _records(self) -> Iterator[Record]:
-        for stored in self.history.records:
-            self.pieces += 1
-            self.here, self._next = stored.place, self.history.place(stored.place.number + 1, stored.end)
+        for stored in self._pieces():
             record = verified(stored.content)
             if stored.row is not None and stored.row != (record.run_id, record.sequence, record.event_id):
                 told = f"the row says {stored.row}, and its record is event {record.event_id} at {record.sequence}"
                 raise Damage("wrong_row", f"{told} of run {record.run_id}")
             self._read = stored, record
             yield record
-        self.here, self._is_at_the_end = self._next, True
+
+    def _pieces(self) -> Iterator[Stored]:
+        """Yield what is stored, and keep where it stands, or where the file is wrong around it."""
+        following = self.here
+        try:
+            for stored in self.history.records:
+                self.pieces += stored.is_ended
+                self.here, following = stored.place, self.history.place(stored.place.number + 1, stored.end)
+                yield stored
+        except Damage as error:
+            if error.offset is None:
+                self.here = following
+            elif error.offset != self.here.offset:
+                self.here = following._replace(offset=error.offset)
+            raise
+        self.here, self._is_at_the_end = following, True
+
+    def _is_ended(self) -> bool:
+        return self._read is not None and self._read[0].is_ended
 
     def _accepted(self, state: State) -> Record:
         assert self._read is not None
