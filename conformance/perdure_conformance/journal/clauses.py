@@ -161,19 +161,19 @@ def damaged_snapshot_is_not_served(step: HurtSnapshotStep) -> bool | None:
 @clause("JRN-037", AppendStep)
 def readable_run_goes_on(step: AppendStep) -> bool | None:
     """What can be read again is as it was."""
-    return step.answer == step.expected if "obstructed" in step.doubts else None
+    return _answers_as_due(step) if "obstructed" in step.doubts else None
 
 
 @clause("JRN-034", AppendStep)
 def torn_tail_does_not_count(step: AppendStep) -> bool | None:
     """The next sequence is the one after the last record before a torn tail."""
-    return step.answer == step.expected if "torn_tail" in step.doubts else None
+    return _answers_as_due(step) if "torn_tail" in step.doubts else None
 
 
 @clause("JRN-032", AppendStep)
 def leftover_does_not_count(step: AppendStep) -> bool | None:
     """What a killed writer left is nothing."""
-    return step.answer == step.expected if "leftover" in step.doubts else None
+    return _answers_as_due(step) if "leftover" in step.doubts else None
 
 
 @clause("JRN-026", AppendStep)
@@ -329,6 +329,17 @@ def limits_are_at_least_the_floor(step: DescriptionStep) -> bool | None:
         and limits.max_batch_bytes >= FLOOR.max_batch_bytes
         and limits.max_snapshot_bytes >= FLOOR.max_snapshot_bytes
     )
+
+
+def _answers_as_due(step: AppendStep) -> bool | None:
+    """Tell whether a right append is acknowledged, and one that is out of place is told the next sequence."""
+    match step.expected:
+        case Acknowledged():
+            return step.answer == step.expected
+        case SequenceConflict(actual_next=actual_next):
+            return isinstance(step.answer, SequenceConflict) and step.answer.actual_next == actual_next
+        case _:
+            return None
 
 
 def _is_new(step: AppendStep) -> bool:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from perdure.journal.contract import (
     FLOOR,
+    Acknowledged,
     AcquireAnswer,
     AppendAnswer,
     Capabilities,
+    Corrupt,
     Description,
     Envelope,
     Granted,
@@ -31,6 +34,10 @@ from perdure.journal.contract import (
     invalid_or_too_large,
     utf8_bytes,
 )
+from perdure.journal.files import WrittenFilesJournal
+from perdure.journal.folder import head_of
+from perdure.journal.frames import FrameError, frames
+from perdure.journal.lines import LinesJournal
 from perdure.journal.memory import MemoryJournal
 from perdure.journal.reference import Lease
 from perdure.kernel.identity import OwnerId, RunId
@@ -180,6 +187,49 @@ class TakesNoMoreThanItMust(MemoryJournal):
         if utf8_bytes(body) > FLOOR.max_snapshot_bytes:
             return TooLarge()
         return super().save_snapshot(run_id, sequence, body)
+
+
+@twin
+class SaysNoMoreThanItMust(LinesJournal):
+    """Keeps lines, refuses without a word of its own, and never serves more than one record at once."""
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Leave the detail out."""
+        answer = super().append(run_id, expected_next, records, epoch)
+        return answer if isinstance(answer, Acknowledged) else msgspec.structs.replace(answer, detail="")
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Serve one record, and tell the end by an empty page."""
+        page = super().load(run_id, from_sequence, min(limit, 1))
+        if isinstance(page, Page):
+            return Page(page.records, end=not page.records)
+        return msgspec.structs.replace(page, detail="")
+
+
+@twin
+class ServesWhatIsBeforeTheDamage(WrittenFilesJournal):
+    """Keeps whole files; of a damaged one it serves the records before the damage, and no word with any refusal."""
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Leave the detail out."""
+        answer = super().append(run_id, expected_next, records, epoch)
+        return answer if isinstance(answer, Acknowledged) else msgspec.structs.replace(answer, detail="")
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Serve whole frames as long as there are any."""
+        answer = super().load(run_id, from_sequence, limit)
+        if not isinstance(answer, Corrupt) or answer.sequence <= from_sequence:
+            return answer
+        payloads: list[bytes] = []
+        with suppress(FrameError):
+            payloads.extend(found.payload for found in frames("MWJ1", self._folder.read(self._name(run_id)) or b""))
+        wanted = payloads[: answer.sequence - 1][from_sequence - 1 :][:limit]
+        records = (Envelope(at, head_of(each).event_id, each.decode()) for at, each in enumerate(wanted, from_sequence))
+        return Page(tuple(records), end=False)
 
 
 @twin
