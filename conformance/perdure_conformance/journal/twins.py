@@ -191,7 +191,7 @@ class TakesNoMoreThanItMust(MemoryJournal):
 
 @twin
 class SaysNoMoreThanItMust(LinesJournal):
-    """Keeps lines, refuses without a word of its own, and never serves more than one record at once."""
+    """Keeps lines, refuses without a word of its own, and tells the end by an empty page."""
 
     def append(
         self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
@@ -201,8 +201,8 @@ class SaysNoMoreThanItMust(LinesJournal):
         return answer if isinstance(answer, Acknowledged) else msgspec.structs.replace(answer, detail="")
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
-        """Serve one record, and tell the end by an empty page."""
-        page = super().load(run_id, from_sequence, min(limit, 1))
+        """Leave the end and the detail out."""
+        page = super().load(run_id, from_sequence, min(limit, 400))
         if isinstance(page, Page):
             return Page(page.records, end=not page.records)
         return msgspec.structs.replace(page, detail="")
