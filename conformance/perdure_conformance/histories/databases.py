@@ -13,6 +13,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -82,13 +83,13 @@ def _refusals(name: str) -> Iterator[None]:
 def _is_of_a_journal(name: str, base: sqlite3.Connection) -> bool:
     """Tell whether a database has the tables of a journal; False if it has none at all. Raises `HistoryRefused`."""
     (version,) = base.execute("PRAGMA user_version").fetchone()
-    tables = list(islice(base.execute(_TABLES), len(_OF_A_JOURNAL) + 1))
+    tables = list(islice(base.execute(_TABLES), len(_tables_of_a_journal()) + 1))
     if not tables and version == 0:
         return False
     if version > FORMAT_VERSION and {b"records"} & {table for _, table, _ in tables}:
         told = f"{name} has format {version}, and this release reads {FORMAT_VERSION}: use a newer release."
         raise HistoryRefused(told)
-    if tables != _OF_A_JOURNAL or version != FORMAT_VERSION:
+    if tables != _tables_of_a_journal() or version != FORMAT_VERSION:
         raise HistoryRefused(f"{name} is another program's database: it does not have the tables of a journal.")
     return True
 
@@ -96,14 +97,12 @@ def _is_of_a_journal(name: str, base: sqlite3.Connection) -> bool:
 _TABLES: Final = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
 
 
+@cache
 def _tables_of_a_journal() -> list[tuple[bytes, bytes, bytes | None]]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as base:
         base.text_factory = bytes
         base.executescript(SCHEMA)
         return base.execute(_TABLES).fetchall()
-
-
-_OF_A_JOURNAL: Final = _tables_of_a_journal()
 
 
 def _require_sound_pages(base: sqlite3.Connection) -> None:

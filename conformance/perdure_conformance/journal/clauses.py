@@ -93,15 +93,10 @@ def torn_tail_is_cut_off(step: FileStep) -> bool | None:
     return step.found == step.due if "cut_tail" in step.doubts else None
 
 
-@clause("JRN-030", FileStep)
-def file_holds_the_frames(step: FileStep) -> bool | None:
-    """One frame a record, and nothing else."""
-    return step.found == step.due
-
-
 @clause("JRN-033", FileStep)
-def file_holds_the_lines(step: FileStep) -> bool | None:
-    """One line a record, and nothing else."""
+@clause("JRN-030", FileStep)
+def file_holds_its_records(step: FileStep) -> bool | None:
+    """One frame, or one line, a record, and nothing else."""
     return step.found == step.due
 
 
@@ -111,16 +106,11 @@ def unreadable_run_takes_nothing(step: HurtAppendStep) -> bool | None:
     return not isinstance(step.answer, Acknowledged) if step.hurt.damaged_at is None else None
 
 
+@clause("JRN-036", HurtAppendStep)
 @clause("JRN-031", HurtAppendStep)
 def damaged_file_takes_nothing(step: HurtAppendStep) -> bool | None:
     """What is damaged is not appended to."""
     return None if step.hurt.damaged_at is None else not isinstance(step.answer, Acknowledged)
-
-
-@clause("JRN-036", HurtAppendStep)
-def damaged_lines_take_nothing(step: HurtAppendStep) -> bool | None:
-    """What is damaged is not appended to."""
-    return damaged_file_takes_nothing(step)
 
 
 @clause("JRN-037", HurtLoadStep)
@@ -129,6 +119,7 @@ def unreadable_run_is_unavailable(step: HurtLoadStep) -> bool | None:
     return isinstance(step.answer, Unavailable) if step.hurt.damaged_at is None else None
 
 
+@clause("JRN-036", HurtLoadStep)
 @clause("JRN-031", HurtLoadStep)
 def damaged_file_is_corrupt(step: HurtLoadStep) -> bool | None:
     """The records before the damage at most, then the place of the damage."""
@@ -141,12 +132,6 @@ def damaged_file_is_corrupt(step: HurtLoadStep) -> bool | None:
             return bool(records) and not end and records == step.sound[: len(records)]
         case _:
             return False
-
-
-@clause("JRN-036", HurtLoadStep)
-def damaged_lines_are_corrupt(step: HurtLoadStep) -> bool | None:
-    """The records before the damage at most, then the place of the damage."""
-    return damaged_file_is_corrupt(step)
 
 
 @clause("SNP-003", HurtSnapshotStep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +40,11 @@ def is_tight(declared: Limits) -> bool:
         and declared.max_batch_bytes <= TIGHT_LIMITS.max_batch_bytes
         and declared.max_snapshot_bytes <= TIGHT_LIMITS.max_snapshot_bytes
     )
+
+
+def may_be_sent(declared: Limits, exceeds: Callable[[Limits], bool]) -> bool:
+    """Tell whether something is within the limits in force, or is there to exceed what is declared."""
+    return not exceeds(limits_in_force(declared)) or (is_tight(declared) and exceeds(declared))
 
 
 class Claims(contract.Capabilities, frozen=True, kw_only=True, omit_defaults=True):

@@ -40,8 +40,7 @@ from perdure_conformance.journal.client import (
     Invalid,
     JournalClient,
     NotSupported,
-    is_tight,
-    limits_in_force,
+    may_be_sent,
 )
 from perdure_conformance.journal.differences import actual, expected
 from perdure_conformance.journal.operations import (
@@ -496,10 +495,9 @@ class Play:
             return Invalid(f"{silence}")
 
     def _may_be_sent(self, operation: SaveSnapshot) -> bool:
-        """Tell whether a snapshot is within the limits in force, or is there to exceed what is declared."""
+        """Tell whether a snapshot may be sent, whatever its size."""
         size_bytes = utf8_bytes(self._ids.snapshot_body(operation))
-        is_beyond = is_tight(self.limits) and size_bytes > self.limits.max_snapshot_bytes
-        return is_beyond or size_bytes <= limits_in_force(self.limits).max_snapshot_bytes
+        return may_be_sent(self.limits, lambda limits: size_bytes > limits.max_snapshot_bytes)
 
     def _is_open(self, operation: Renew | Release) -> bool:
         """Tell whether there is nothing to renew or release, or no telling what comes of it."""

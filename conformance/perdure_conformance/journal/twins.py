@@ -189,6 +189,10 @@ class TakesNoMoreThanItMust(MemoryJournal):
         return super().save_snapshot(run_id, sequence, body)
 
 
+def _without_words(answer: AppendAnswer) -> AppendAnswer:
+    return answer if isinstance(answer, Acknowledged) else msgspec.structs.replace(answer, detail="")
+
+
 @twin
 class SaysNoMoreThanItMust(LinesJournal):
     """Keeps lines, refuses without a word of its own, and tells the end by an empty page."""
@@ -197,8 +201,7 @@ class SaysNoMoreThanItMust(LinesJournal):
         self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
     ) -> AppendAnswer:
         """Leave the detail out."""
-        answer = super().append(run_id, expected_next, records, epoch)
-        return answer if isinstance(answer, Acknowledged) else msgspec.structs.replace(answer, detail="")
+        return _without_words(super().append(run_id, expected_next, records, epoch))
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
         """Leave the end and the detail out."""
@@ -216,8 +219,7 @@ class ServesWhatIsBeforeTheDamage(WrittenFilesJournal):
         self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
     ) -> AppendAnswer:
         """Leave the detail out."""
-        answer = super().append(run_id, expected_next, records, epoch)
-        return answer if isinstance(answer, Acknowledged) else msgspec.structs.replace(answer, detail="")
+        return _without_words(super().append(run_id, expected_next, records, epoch))
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
         """Serve whole frames as long as there are any."""

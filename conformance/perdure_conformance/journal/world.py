@@ -41,7 +41,7 @@ from perdure.journal.reference import (
     expiry,
 )
 from perdure.kernel.identity import RunId
-from perdure_conformance.journal.client import Answer, is_tight, limits_in_force
+from perdure_conformance.journal.client import Answer, limits_in_force, may_be_sent
 from perdure_conformance.journal.operations import Append
 
 Doubt = Literal[
@@ -479,7 +479,7 @@ class World:
         self, run_id: RunId, expected: AppendAnswer, records: tuple[Envelope, ...], *, is_replay: bool
     ) -> bool:
         """Tell whether a good journal might answer otherwise, or must not be sent so much."""
-        if self._may_not_be_sent(records):
+        if not may_be_sent(self._declared, lambda limits: too_large(records, limits) is not None):
             return True
         if not self.claims.fencing and self._truth.lease(run_id).epoch > 0:
             return True  # It may fence all the same.
@@ -490,11 +490,6 @@ class World:
                 return not self.claims.event_id_dedup
             case _:
                 return False
-
-    def _may_not_be_sent(self, records: tuple[Envelope, ...]) -> bool:
-        """Tell whether a batch exceeds the limits in force, and is not there to exceed what is declared."""
-        is_to_exceed = is_tight(self._declared) and too_large(records, self._declared) is not None
-        return too_large(records, self.limits) is not None and not is_to_exceed
 
     def _fills_limits(self, records: tuple[Envelope, ...]) -> bool:
         size_bytes = sum(utf8_bytes(record.body) for record in records)

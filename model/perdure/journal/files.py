@@ -24,7 +24,6 @@ from perdure.journal.contract import (
     Done,
     Envelope,
     Granted,
-    InvalidRecord,
     LoadSnapshotAnswer,
     NoSnapshot,
     NotStored,
@@ -148,16 +147,6 @@ class FilesJournal(RunsInFiles):
             return self._put_lease(run_id, epoch, Lease().until_ms, answer) if isinstance(answer, Done) else answer
 
         return self._guarded(release)
-
-    def _misfit(self, run_id: RunId, records: Sequence[Envelope]) -> InvalidRecord | None:
-        for index, record in enumerate(records):
-            try:
-                head = head_of(record.body.encode())
-            except ValueError as error:
-                return InvalidRecord(detail=f"record {index}: {error}")
-            if (head.run_id, head.sequence, head.event_id) != (run_id, record.sequence, record.event_id):
-                return InvalidRecord(detail=f"record {index}: the body names another run, position or event")
-        return None
 
     def _parsed(self, run_id: RunId, content: bytes) -> Stored:
         records: list[Envelope] = []

@@ -30,6 +30,7 @@ from perdure.journal.contract import (
     Unavailable,
     invalid_or_too_large,
 )
+from perdure.journal.records import Record
 from perdure.journal.reference import RunView, decide_append, page
 from perdure.kernel.identity import EventId, RunId
 
@@ -197,9 +198,20 @@ class RunsInFiles(ABC):
     def _name(self, run_id: RunId) -> str:
         return f"{run_id}{self.suffix}"
 
-    @abstractmethod
     def _misfit(self, run_id: RunId, records: Sequence[Envelope]) -> InvalidRecord | None:
         """Return why bodies alone would not do to keep these records, if they would not."""
+        for index, record in enumerate(records):
+            try:
+                said = self._said(record.body)
+            except ValueError as error:
+                return InvalidRecord(detail=f"record {index}: {error}")
+            if (said.run_id, said.sequence, said.event_id) != (run_id, record.sequence, record.event_id):
+                return InvalidRecord(detail=f"record {index}: the body names another run, position or event")
+        return None
+
+    def _said(self, body: str) -> Head | Record:
+        """Return what a body says of itself. Raises `ValueError`."""
+        return head_of(body.encode())
 
     @abstractmethod
     def _parsed(self, run_id: RunId, content: bytes) -> Stored:

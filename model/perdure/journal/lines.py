@@ -24,7 +24,7 @@ from perdure.journal.contract import (
     Unavailable,
     acknowledge,
 )
-from perdure.journal.folder import Damaged, RunsInFiles, Stored
+from perdure.journal.folder import Damaged, RunsInFiles, Stored, head_of
 from perdure.journal.records import Record, RecordError, opened
 from perdure.kernel.identity import RunId
 
@@ -57,15 +57,8 @@ class LinesJournal(RunsInFiles):
             limits=BUILT_IN_LIMITS,
         )
 
-    def _misfit(self, run_id: RunId, records: Sequence[Envelope]) -> InvalidRecord | None:
-        for index, record in enumerate(records):
-            try:
-                found = opened(record.body)
-            except RecordError as error:
-                return InvalidRecord(detail=f"record {index}: {error}")
-            if (found.run_id, found.sequence, found.event_id) != (run_id, record.sequence, record.event_id):
-                return InvalidRecord(detail=f"record {index}: the body names another run, position or event")
-        return None
+    def _said(self, body: str) -> Record:
+        return opened(body)
 
     def _parsed(self, run_id: RunId, content: bytes) -> Stored:
         *lines, rest = content.split(b"\n")
@@ -86,7 +79,7 @@ class LinesJournal(RunsInFiles):
         return Stored(envelopes, content[:kept], len(content) - kept)
 
     def _store(self, run_id: RunId, stored: Stored, records: Sequence[Envelope]) -> AppendAnswer:
-        places = [(record.batch_index, record.batch_size) for record in map(opened, (each.body for each in records))]
+        places = [(head.batch_index, head.batch_size) for head in (head_of(record.body.encode()) for record in records)]
         if places != [(index, len(records)) for index in range(len(records))]:
             return InvalidRecord(detail="the records do not name their places in this batch")
         path = self._folder.path / self._name(run_id)
