@@ -24,7 +24,7 @@ from tests.model.random_runs import Checked, play, play_older
 from perdure.journal.contract import Acknowledged, Corrupt, Envelope, Page
 from perdure.journal.files import FilesJournal
 from perdure.journal.frames import frame
-from perdure.journal.lines import LinesJournal
+from perdure.journal.lines import LinesJournal, part_of_an_object
 from perdure.journal.sqlite import SqliteJournal
 from perdure.kernel.events import EVENTS
 from perdure.kernel.identity import EventId
@@ -32,7 +32,6 @@ from perdure.kernel.records import Place, sealed, verified
 from perdure_conformance.histories import databases
 from perdure_conformance.histories.checks import CHECKS
 from perdure_conformance.histories.files import opened
-from perdure_conformance.histories.lines import part_of_an_object
 from perdure_conformance.histories.verification import Verification, head_of, verify
 
 Lines = list[bytes]

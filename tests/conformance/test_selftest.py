@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,9 @@ from perdure.journal.memory import MemoryJournal
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.journal.mutants import MUTANTS, DropsNul
 from perdure_conformance.journal.profile import JOURNAL
+from perdure_conformance.matrix import page
 from perdure_conformance.registry import Mutant, Twin
-from perdure_conformance.selftest import check_good, find, kill
+from perdure_conformance.selftest import Kill, as_document, check_good, find, kill
 from perdure_conformance.tool.checks import Tool
 from perdure_conformance.tool.mutants import ToolMutant
 from perdure_conformance.tool.selftest import kill as kill_tool
@@ -62,3 +64,18 @@ def test_a_twin_with_a_fault_is_accused() -> None:
 
 def test_a_mutant_of_the_tool_without_a_fault_survives() -> None:
     assert "survives" in kill_tool(ToolMutant("Faultless", "TOL-001", "none", Tool())).problems[0]
+
+
+def test_the_kill_matrix_is_a_page_of_what_was_told() -> None:
+    told = {
+        "mutants": [as_document(Kill(MUTANTS["DropsNul"], 0.25, "odd | text", None, 2, ()))],
+        "good": [{"name": "memory", "problems": []}, {"name": "odd", "problems": ["is accused"]}],
+        "unit": "operations",
+        "median_size": 2,
+        "largest_size": 2,
+    }
+    lines = page("journal", json.dumps({"journal": told}).encode()).splitlines()
+    assert "- 1 of 1 mutants are killed by name: each is found by its requirement, and passes once" in lines
+    assert "- Good ones that pass: memory." in lines
+    assert lines[-1].startswith("| JRN-002 | DropsNul | Drops NUL characters, which its text column cannot hold.")
+    assert lines[-1].endswith(" | yes | 0.25 | 2 | odd \\| text |  |")

@@ -422,7 +422,9 @@ def test_a_line_of_another_run_place_or_batch_is_damage(lines: list[Envelope], t
     corrupt_at(journal, len(lines) + 1)
 
 
-@pytest.mark.parametrize("rest", [b"x", b"[]", b"{}", b'{"a":1}', b'{"a":1}x', b'{"a":"\\"}"}}', b"\xff"])
+@pytest.mark.parametrize(
+    "rest", [b"x", b"[]", b"{}", b'{"a":1}', b'{"a":1}x', b'{"a":"\\"}"}}', b"\xff", b'{"\xff', b'{"a\x01']
+)
 def test_a_rest_that_is_no_beginning_of_a_record_is_damage(rest: bytes, tmp_path: Path) -> None:
     journal, _ = three_in(LinesJournal, tmp_path)
     path = file_of(tmp_path, journal)

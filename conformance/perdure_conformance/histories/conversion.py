@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from perdure.journal.folder import sync
 from perdure.journal.frames import frame
 from perdure.journal.sqlite import SCHEMA
 from perdure.kernel.records import Record
@@ -132,7 +133,8 @@ def _replaced(output: str, *, force: bool) -> Iterator[tuple[Path, Callable[[], 
             written.replace(target)
         else:
             _named(written, target)
-        _sync_folder(target.parent)
+        with suppress(OSError):  # Some systems cannot sync folders; the file itself is synced.
+            sync(target.parent)
 
     try:
         if target.is_dir() or (os.path.lexists(target) and not force):
@@ -165,15 +167,6 @@ def _named(written: Path, target: Path) -> None:
 def _is_there(target: Path) -> str:
     told = "is a folder: name a file" if target.is_dir() else "is there already: name another file, or give --force"
     return f"{target} {told}."
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # Some systems cannot sync folders; the file itself is synced.
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)

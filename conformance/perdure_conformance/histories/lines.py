@@ -5,16 +5,13 @@ Source: "JSON lines: appended in place" of `docs/spec/formats.md`.
 
 from __future__ import annotations
 
-import codecs
-import re
 from collections.abc import Iterator
-from typing import IO, Final, Literal
+from typing import IO, Final
 
+from perdure.journal.lines import part_of_an_object
 from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES
 from perdure_conformance.histories.stored import Damage, Place, Stored
 
-_TOKENS: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|[\[\]{}]|[^"\[\]{}\x00-\x1f]+')
-_OPEN_STRING: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*\\?')
 _ZEROS_AT_ONCE: Final = 2**16
 
 
@@ -62,28 +59,3 @@ def _zeros_to_the_end(content: bytes, file: IO[bytes]) -> int:
             return 0
         zeros += len(more)
     return zeros
-
-
-def part_of_an_object(text: bytes) -> Literal["beginning", "whole"] | None:
-    """Tell how much of a JSON object a text can be; None if it is no beginning of one, or longer than one."""
-    if not text.startswith(b"{") or not _may_be_utf8(text):
-        return None
-    depth = position = 0
-    while position < len(text):
-        token = _TOKENS.match(text, position)
-        if token is None:
-            return "beginning" if _OPEN_STRING.fullmatch(text, position) is not None else None
-        depth += (token[0] in {b"[", b"{"}) - (token[0] in {b"]", b"}"})
-        position = token.end()
-        if depth == 0:
-            return "whole" if position == len(text) else None
-    return "beginning"
-
-
-def _may_be_utf8(text: bytes) -> bool:
-    """Tell whether a text is UTF-8 as far as it goes; a last character may be cut."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(text)
-    except UnicodeDecodeError:
-        return False
-    return True

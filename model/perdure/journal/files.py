@@ -37,7 +37,7 @@ from perdure.journal.contract import (
     acknowledge,
     utf8_bytes,
 )
-from perdure.journal.folder import TEMPORARY, Damaged, RunsInFiles, Stored, head_of
+from perdure.journal.folder import TEMPORARY, Damaged, RunsInFiles, Stored, head_of, sync
 from perdure.journal.frames import frame, frames
 from perdure.journal.reference import Lease, decide_acquire, decide_release, decide_renew
 from perdure.kernel.identity import OwnerId, RunId
@@ -208,7 +208,7 @@ class FilesJournal(RunsInFiles):
         try:
             temporary.replace(path)
             if self._durability == "sync":
-                self._folder.sync()
+                sync(self._folder.path)
         except OSError as error:
             return Unavailable(detail=f"{error.strerror}")
         return answer

@@ -86,6 +86,15 @@ def head_of(body: bytes) -> Head:
         raise ValueError(f"the body is no record: {error}") from error
 
 
+def sync(folder: Path) -> None:
+    """See to it that the names in a folder are on disk. Raises `OSError`."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 class Folder:
     """The folder of a namespace, and its lock."""
 
@@ -123,14 +132,6 @@ class Folder:
             return self.path.joinpath(name).read_bytes()
         except FileNotFoundError:
             return None
-
-    def sync(self) -> None:
-        """See to it that names are on disk. Raises `OSError`."""
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
     def close(self) -> None:
         """Let go of the lock."""

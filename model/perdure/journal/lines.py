@@ -8,10 +8,12 @@ Source: `docs/spec/formats.md`, "JSON lines: appended in place".
 
 from __future__ import annotations
 
+import codecs
 import logging
 import os
+import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from perdure.journal.contract import (
     BUILT_IN_LIMITS,
@@ -24,12 +26,14 @@ from perdure.journal.contract import (
     Unavailable,
     acknowledge,
 )
-from perdure.journal.folder import Damaged, RunsInFiles, Stored, head_of
+from perdure.journal.folder import Damaged, RunsInFiles, Stored, head_of, sync
 from perdure.journal.records import Record, RecordError, opened
 from perdure.kernel.identity import RunId
 
 FORMAT_VERSION: Final = 1
 
+_TOKENS: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|[\[\]{}]|[^"\[\]{}\x00-\x1f]+')
+_OPEN_STRING: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*\\?')
 _LOG: Final = logging.getLogger("perdure.journal")
 
 
@@ -91,7 +95,7 @@ class LinesJournal(RunsInFiles):
                 os.fsync(descriptor)
             failure: NotStored | Unavailable | None = _write(descriptor, end, b"".join(map(self._line, records)))
             if failure is None and end == 0:
-                self._folder.sync()
+                sync(self._folder.path)
         except OSError as error:  # The lines may be there: whoever asks again is told.
             failure = Unavailable(detail=f"{error.strerror}")
         finally:
@@ -152,18 +156,33 @@ def _is_open(record: Record) -> bool:
 def _require_torn(run_id: RunId, before: Sequence[Record], rest: bytes) -> None:
     """Hold what follows the last LF to be a torn tail, or nothing. Raises `Damaged`."""
     begun = rest.rstrip(b"\0")
-    depth, in_string, is_escaped = 0, False, False
-    for place, byte in enumerate(begun):
-        if in_string:
-            in_string = is_escaped or byte != ord('"')
-            is_escaped = not is_escaped and byte == ord("\\")
-        elif byte == ord('"'):
-            in_string = True
-        elif byte in b"{[":
-            depth += 1
-        elif byte in b"}]":
-            depth -= 1
-        if depth == 0 and place + 1 < len(begun):
-            raise Damaged(len(before) + 1, "the last line has no end, and is not the beginning of a record")
-    if begun and depth == 0:
+    part = part_of_an_object(begun) if begun else "beginning"
+    if part is None:
+        raise Damaged(len(before) + 1, "the last line has no end, and is not the beginning of a record")
+    if part == "whole":
         _at_its_place(run_id, before, _text(len(before) + 1, begun))
+
+
+def part_of_an_object(text: bytes) -> Literal["beginning", "whole"] | None:
+    """Tell how much of a JSON object a text can be; None if it is no beginning of one, or longer than one."""
+    if not text.startswith(b"{") or not _may_be_utf8(text):
+        return None
+    depth = position = 0
+    while position < len(text):
+        token = _TOKENS.match(text, position)
+        if token is None:
+            return "beginning" if _OPEN_STRING.fullmatch(text, position) is not None else None
+        depth += (token[0] in {b"[", b"{"}) - (token[0] in {b"]", b"}"})
+        position = token.end()
+        if depth == 0:
+            return "whole" if position == len(text) else None
+    return "beginning"
+
+
+def _may_be_utf8(text: bytes) -> bool:
+    """Tell whether a text is UTF-8 as far as it goes; a last character may be cut."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(text)
+    except UnicodeDecodeError:
+        return False
+    return True
