@@ -21,7 +21,7 @@ _Schema = bool | Mapping[str, Any]
 
 _ERRORS_COMPARED = 16
 _ITEMS_ALLOWED = 2_000
-"""Twice as many as any profile asks for in one list."""
+"""More than any profile asks for in one list."""
 
 _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to standard error."
 

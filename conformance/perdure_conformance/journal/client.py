@@ -29,7 +29,7 @@ def limits_in_force(declared: Limits) -> Limits:
     )
 
 
-TIGHT_LIMITS: Final = Limits(max_batch_records=2_000, max_batch_bytes=3 * 2**19, max_snapshot_bytes=3 * 2**19)
+TIGHT_LIMITS: Final = Limits(max_batch_records=1_500, max_batch_bytes=3 * 2**19, max_snapshot_bytes=3 * 2**19)
 """What is larger than a limit up to here still fits in a line."""
 
 

@@ -265,7 +265,7 @@ LIMIT_SCRIPTS: tuple[Script, ...] = (
         (
             append(1, 1),
             append(2, *range(2, 1_003)),
-            append(2, *range(2, 2_003)),
+            append(2, *range(2, 1_503)),
             load(),
             append(2, *range(2, 1_002)),
             load(),
@@ -288,10 +288,10 @@ LIMIT_SCRIPTS: tuple[Script, ...] = (
         "malformed comes before too large",
         ("JRN-013", "JRN-026"),
         (
-            append(1, *range(1, 2_001), RecordSpec(event=1, empty_body=True)),
+            append(1, *range(1, 1_501), RecordSpec(event=1, empty_body=True)),
             append(1, 1),
-            append(7, *range(2, 2_003)),
-            append(2, 1, *range(2, 2_003)),
+            append(7, *range(2, 1_503)),
+            append(2, 1, *range(2, 1_503)),
             append(2, 2),
         ),
     ),
