@@ -564,7 +564,7 @@ class KnowsCommonVersionsOnly(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
-@mutant("JRN-003")
+@mutant("JRN-003", overlaps=("JRN-020",))
 class SkipsBetweenPages(_Memory):
     """Begins each page after the first one record too late."""
 
@@ -675,7 +675,7 @@ class TrustsItsOwnCounter(_Memory):
         return answer
 
 
-@mutant("JRN-019", overlaps=("JRN-009", "JRN-013", "JRN-018"))
+@mutant("JRN-019", overlaps=("JRN-005", "JRN-009", "JRN-012", "JRN-013", "JRN-018"))
 class TrustsItsProcess(SqliteJournal):
     """Counts each run's records in its own process after the first look, and misses what other processes append."""
 
@@ -742,7 +742,7 @@ class IgnoresEpochs(_Memory):
         return super().append(run_id, expected_next, records, max(epoch or 0, self._state.lease(run_id).epoch))
 
 
-@mutant("JRN-024", report="Azure/azure-functions-durable-extension#382")
+@mutant("JRN-024", overlaps=("JRN-013",), report="Azure/azure-functions-durable-extension#382")
 class TakesNoEpochAsAny(_Memory):
     """Compares an epoch only if there is one: without, everything is let through."""
 
@@ -800,6 +800,7 @@ class RefusesTheCurrentEpoch(_Memory):
         "JRN-008",
         "JRN-009",
         "JRN-013",
+        "JRN-014",
     ),
 )
 class FencesAllRuns(_Memory):
@@ -901,7 +902,7 @@ class DropsTheOldSnapshotFirst(_KeepsToItsLimits):
 # Leases
 
 
-@mutant("LSE-001")
+@mutant("LSE-001", overlaps=("JRN-013",))
 class CountsAnewAfterARelease(_Memory):
     """Deletes the lease on release, and its epoch with it."""
 
