@@ -902,7 +902,7 @@ class DropsTheOldSnapshotFirst(_KeepsToItsLimits):
 # Leases
 
 
-@mutant("LSE-001", overlaps=("JRN-013",))
+@mutant("LSE-001", overlaps=("JRN-013", "JRN-024"))
 class CountsAnewAfterARelease(_Memory):
     """Deletes the lease on release, and its epoch with it."""
 
