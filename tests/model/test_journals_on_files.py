@@ -136,6 +136,32 @@ def test_a_body_that_is_no_record_of_its_envelope_is_refused(kind: type[Journal]
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_records_that_do_not_name_their_places_in_the_batch_are_refused(kind: type[Journal], tmp_path: Path) -> None:
+    journal = opened(kind, tmp_path)
+    half, end = sealed(1, "one", "two")
+    for wrong in ([half], [*sealed(1, "one"), *sealed(2, "two")], [half, *sealed(2, "two")], [*sealed(1, "one"), end]):
+        assert isinstance(journal.append(RUN, 1, wrong), InvalidRecord)
+    assert records_of(journal) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_body_that_nests_too_deep_is_refused(kind: type[Journal], tmp_path: Path) -> None:
+    journal = opened(kind, tmp_path)
+    (record,) = sealed(1, "deep")
+    body = record.body.replace('"deep"', "[" * 100_000 + "]" * 100_000)
+    assert isinstance(journal.append(RUN, 1, [Envelope(1, record.event_id, body)]), InvalidRecord)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_record_is_taken_up_to_the_longest_that_a_frame_holds(kind: type[Journal], tmp_path: Path) -> None:
+    journal = opened(kind, tmp_path)
+    room = 16 * MIB - len(sealed(1, "")[0].body)
+    assert isinstance(journal.append(RUN, 1, sealed(1, "x" * (room + 1))), TooLarge)
+    assert isinstance(journal.append(RUN, 1, sealed(1, "x" * room)), Acknowledged)
+    assert len(records_of(journal)[0].body) == 16 * MIB == journal.description.limits.max_batch_bytes
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [0, 1, 4_095, 4_096, 4_097, 65_535, 65_536, MIB])
 def test_a_record_of_any_size_survives(kind: type[Journal], size: int, tmp_path: Path) -> None:
     journal = opened(kind, tmp_path)
@@ -228,12 +254,11 @@ def test_a_whole_file_that_is_cut_or_flipped_anywhere_is_corrupt_there(tmp_path:
 
 def test_zeros_behind_a_whole_file_are_damage(tmp_path: Path) -> None:
     journal, _ = three_in(WrittenFilesJournal, tmp_path)
-    path = file_of(tmp_path, journal)
-    content = path.read_bytes()
-    for zeros in range(1, 4_097):
-        path.write_bytes(content + bytes(zeros))
-        assert isinstance(answer := journal.load(RUN, 1, 10), Corrupt)
-        assert answer.sequence == 4
+    with file_of(tmp_path, journal).open("ab", buffering=0) as file:
+        for _ in range(4_096):
+            file.write(b"\0")
+            assert isinstance(answer := journal.load(RUN, 1, 10), Corrupt)
+            assert answer.sequence == 4
 
 
 def test_a_frame_of_another_run_or_place_is_damage(tmp_path: Path) -> None:
@@ -259,6 +284,9 @@ def test_snapshots_and_leases_are_kept(kind: type[FilesJournal], tmp_path: Path)
     assert tmp_path.joinpath("journal", f"{RUN}.mws1").read_bytes() == frame(b"MWS1", snapshot_body(2).encode())
     assert isinstance(journal.save_snapshot(RUN, 3, snapshot_body(2)), NotStored)
     assert isinstance(journal.save_snapshot(RUN, 3, "no json"), NotStored)
+    for odd in ("[" * 100_000, '"\ud800"'):
+        body = snapshot_body(2, text="odd").replace('"odd"', odd)
+        assert isinstance(journal.save_snapshot(RUN, 2, body), NotStored)
     too_large = snapshot_body(2, text="x" * BUILT_IN_LIMITS.max_snapshot_bytes)
     assert isinstance(journal.save_snapshot(RUN, 2, too_large), TooLarge)
     assert journal.acquire(RUN, OWNER, 10, 0) == Granted(1, 10)
@@ -383,9 +411,10 @@ def test_zeros_behind_lines_are_a_torn_tail(tmp_path: Path, caplog: pytest.LogCa
     journal, records = three_in(LinesJournal, tmp_path)
     path = file_of(tmp_path, journal)
     content = path.read_bytes()
-    for zeros in range(1, 4_097):
-        path.write_bytes(content + bytes(zeros))
-        assert records_of(journal) == records
+    with path.open("ab", buffering=0) as file:
+        for _ in range(4_096):
+            file.write(b"\0")
+            assert records_of(journal) == records
     half = sealed(4, "four")[0].body.encode()[:100]
     for tail in (bytes(4_096), half + bytes(7), half, sealed(4, "all but its end")[0].body.encode()):
         path.write_bytes(content + tail)
@@ -430,12 +459,6 @@ def test_a_rest_that_is_no_beginning_of_a_record_is_damage(rest: bytes, tmp_path
     path = file_of(tmp_path, journal)
     path.write_bytes(path.read_bytes() + rest)
     corrupt_at(journal, 4)
-
-
-def test_records_that_do_not_name_their_places_in_the_batch_are_refused(tmp_path: Path) -> None:
-    journal = opened(LinesJournal, tmp_path)
-    assert isinstance(journal.append(RUN, 1, [*sealed(1, "one"), *sealed(2, "two")]), InvalidRecord)
-    assert records_of(journal) == []
 
 
 def test_what_does_not_fit_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from typing import ClassVar, Final, Literal, TypeVar
 import msgspec
 
 from perdure.journal.contract import (
-    BUILT_IN_LIMITS,
     AcquireAnswer,
     AppendAnswer,
     Capabilities,
@@ -37,7 +36,7 @@ from perdure.journal.contract import (
     acknowledge,
     utf8_bytes,
 )
-from perdure.journal.folder import TEMPORARY, Damaged, RunsInFiles, Stored, head_of, sync
+from perdure.journal.folder import LIMITS, TEMPORARY, Damaged, RunsInFiles, Stored, head_of, sync
 from perdure.journal.frames import frame, frames
 from perdure.journal.reference import Lease, decide_acquire, decide_release, decide_renew
 from perdure.kernel.identity import OwnerId, RunId
@@ -89,13 +88,13 @@ class FilesJournal(RunsInFiles):
                 read="linearizable",
                 format="mwj1",
             ),
-            limits=BUILT_IN_LIMITS,
+            limits=LIMITS,
         )
 
     def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
         """Answer as `SnapshotStore.save_snapshot` says."""
-        if utf8_bytes(body) > BUILT_IN_LIMITS.max_snapshot_bytes:
-            return TooLarge(detail=f"at most {BUILT_IN_LIMITS.max_snapshot_bytes} bytes fit")
+        if utf8_bytes(body) > LIMITS.max_snapshot_bytes:
+            return TooLarge(detail=f"at most {LIMITS.max_snapshot_bytes} bytes fit")
         payload = body.encode("utf-8", "surrogatepass")
         if _head_of_snapshot(payload) != _SnapshotHead(run_id, sequence):
             return NotStored(detail="the body does not name this run and sequence")
@@ -246,8 +245,9 @@ def _only_payload(content: bytes) -> bytes:
 
 def _head_of_snapshot(payload: bytes) -> _SnapshotHead | None:
     try:
+        payload.decode()
         return msgspec.json.decode(payload, type=_SnapshotHead)
-    except msgspec.DecodeError:
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):
         return None
 
 

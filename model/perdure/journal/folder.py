@@ -30,6 +30,7 @@ from perdure.journal.contract import (
     Unavailable,
     invalid_or_too_large,
 )
+from perdure.journal.frames import MAX_PAYLOAD_BYTES
 from perdure.journal.records import Record
 from perdure.journal.reference import RunView, decide_append, page
 from perdure.kernel.identity import EventId, RunId
@@ -75,6 +76,9 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     batch_size: int
 
 
+LIMITS: Final = msgspec.structs.replace(BUILT_IN_LIMITS, max_batch_bytes=MAX_PAYLOAD_BYTES["MWJ1"])
+"""What the journals on files take: a batch may be one record, and no file holds a longer one."""
+
 _HEADS: Final = msgspec.json.Decoder(Head)
 
 
@@ -82,7 +86,7 @@ def head_of(body: bytes) -> Head:
     """Return what the body of a record says of itself. Raises `ValueError`."""
     try:
         return _HEADS.decode(body)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"the body is no record: {error}") from error
 
 
@@ -154,7 +158,7 @@ class RunsInFiles(ABC):
         self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
     ) -> AppendAnswer:
         """Answer as `Journal.append` says."""
-        refusal = invalid_or_too_large(expected_next, records, BUILT_IN_LIMITS) or self._misfit(run_id, records)
+        refusal = invalid_or_too_large(expected_next, records, LIMITS) or self._misfit(run_id, records)
         if refusal is not None:
             return refusal
         try:
@@ -190,7 +194,8 @@ class RunsInFiles(ABC):
             return NotStored(detail=f"the run is damaged: {damage}")
         by_event_id = {record.event_id: record for record in stored.records}
         view = RunView(self._next(stored), fence, by_event_id)
-        return decide_append(view, expected_next, records, epoch) or self._store(run_id, stored, records)
+        refusal = decide_append(view, expected_next, records, epoch) or _not_one_batch(records)
+        return refusal or self._store(run_id, stored, records)
 
     def _next(self, stored: Stored) -> int:
         """Return the next sequence of a run."""
@@ -225,3 +230,12 @@ class RunsInFiles(ABC):
     @abstractmethod
     def _highest_epoch(self, run_id: RunId) -> int:
         """Return the highest epoch that was granted for a run. Raises `OSError`, `Damaged`."""
+
+
+def _not_one_batch(records: Sequence[Envelope]) -> InvalidRecord | None:
+    """Return why the bodies would not be read again as this batch, if they would not. They were held to be records."""
+    heads = [head_of(record.body.encode()) for record in records]
+    places = [(head.batch_index, head.batch_size) for head in heads]
+    if places != [(index, len(records)) for index in range(len(records))]:
+        return InvalidRecord(detail="the records do not name their places in this batch")
+    return None

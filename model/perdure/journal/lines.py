@@ -16,17 +16,15 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from perdure.journal.contract import (
-    BUILT_IN_LIMITS,
     AppendAnswer,
     Capabilities,
     Description,
     Envelope,
-    InvalidRecord,
     NotStored,
     Unavailable,
     acknowledge,
 )
-from perdure.journal.folder import Damaged, RunsInFiles, Stored, head_of, sync
+from perdure.journal.folder import LIMITS, Damaged, RunsInFiles, Stored, sync
 from perdure.journal.records import Record, RecordError, opened
 from perdure.kernel.identity import RunId
 
@@ -58,7 +56,7 @@ class LinesJournal(RunsInFiles):
                 read="linearizable",
                 format="jsonl",
             ),
-            limits=BUILT_IN_LIMITS,
+            limits=LIMITS,
         )
 
     def _said(self, body: str) -> Record:
@@ -83,9 +81,6 @@ class LinesJournal(RunsInFiles):
         return Stored(envelopes, content[:kept], len(content) - kept)
 
     def _store(self, run_id: RunId, stored: Stored, records: Sequence[Envelope]) -> AppendAnswer:
-        places = [(head.batch_index, head.batch_size) for head in (head_of(record.body.encode()) for record in records)]
-        if places != [(index, len(records)) for index in range(len(records))]:
-            return InvalidRecord(detail="the records do not name their places in this batch")
         path = self._folder.path / self._name(run_id)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
         end = len(stored.content)
