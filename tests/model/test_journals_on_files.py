@@ -205,6 +205,112 @@ def test_what_killed_writers_left_is_removed_when_a_journal_is_opened(kind: type
     assert kept.exists()
 
 
+class Killed(BaseException):
+    """The process ends here: nothing that it would do on an error is done."""
+
+
+def watch_syncs(patch: pytest.MonkeyPatch, ends: BaseException | None = None, at: str = "") -> list[str]:
+    """Note how the names of the files that are synced end; let the sync of one that ends so fail."""
+    sync = os.fsync
+    synced: list[str] = []
+
+    def watched(descriptor: int) -> None:
+        name = Path(f"/proc/self/fd/{descriptor}").readlink().name
+        synced.append(name.rpartition(".")[2])
+        if ends is not None and name.endswith(at):
+            raise ends
+        sync(descriptor)
+
+    patch.setattr(os, "fsync", watched)
+    return synced
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (FilesJournal, ["tmp", "journal", "tmp", "journal"]),
+        (FlushedFilesJournal, []),
+        (WrittenFilesJournal, []),
+        (LinesJournal, ["jsonl", "journal", "jsonl"]),
+    ],
+)
+def test_an_append_syncs_what_it_claims_to_and_in_this_order(
+    kind: type[Journal], expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = watch_syncs(monkeypatch)
+    journal = opened(kind, tmp_path)
+    assert synced == ([tmp_path.name] if expected else [])
+    synced.clear()
+    for sequence in (1, 2, 2):  # A replay, and a load, find everything synced.
+        assert isinstance(journal.append(RUN, sequence, sealed(sequence, "x")), Acknowledged)
+    records_of(journal)
+    assert synced == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "at", "settled"),
+    [(FilesJournal, "journal", ["mwj1", "journal"]), (LinesJournal, "jsonl", ["jsonl", "journal"])],
+)
+def test_what_a_killed_writer_has_not_synced_is_synced_before_anybody_reads_it(
+    kind: type[Journal], at: str, settled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, other = opened(kind, tmp_path), opened(kind, tmp_path)
+    records = sealed(1, "one")
+    with monkeypatch.context() as patched:
+        watch_syncs(patched, Killed(), at)
+        with pytest.raises(Killed):
+            journal.append(RUN, 1, records)
+    with monkeypatch.context() as patched:
+        watch_syncs(patched, OSError(errno.EIO, "it cannot be synced"), at)
+        assert other.load(RUN, 1, 9) == Unavailable(detail="it cannot be synced")
+        assert other.append(RUN, 1, records) == NotStored(detail="it cannot be synced")
+    synced = watch_syncs(monkeypatch)
+    assert records_of(other) == records
+    assert other.append(RUN, 1, records) == acknowledge(records)
+    assert synced == settled
+
+
+@pytest.mark.parametrize("kind", [FilesJournal, LinesJournal])
+def test_a_writer_that_was_killed_before_it_made_its_file_left_nothing(
+    kind: type[Journal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = opened(kind, tmp_path)
+    journal._folder.begin(f"{RUN}{kind.suffix}")
+    synced = watch_syncs(monkeypatch)
+    assert records_of(journal) == []
+    assert synced == ["journal"]
+
+
+@pytest.mark.parametrize(("kind", "at"), [(FilesJournal, "journal"), (LinesJournal, "jsonl")])
+def test_a_sync_that_fails_is_tried_again_before_a_replay_is_acknowledged(
+    kind: type[Journal], at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = opened(kind, tmp_path)
+    records = sealed(1, "one")
+    with monkeypatch.context() as patched:
+        watch_syncs(patched, OSError(errno.EIO, "it cannot be synced"), at)
+        assert journal.append(RUN, 1, records) == Unavailable(detail="it cannot be synced")
+        assert isinstance(journal.load(RUN, 1, 9), Unavailable)
+        assert isinstance(journal.append(RUN, 1, records), NotStored)
+    assert journal.append(RUN, 1, records) == acknowledge(records)
+    assert records_of(journal) == records
+
+
+def test_lines_that_cannot_be_synced_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal, records = three_in(LinesJournal, tmp_path)
+    with monkeypatch.context() as patched:
+        watch_syncs(patched, OSError(errno.EIO, "it cannot be synced"))
+        assert isinstance(journal.append(RUN, 4, sealed(4, "four")), Unavailable)
+    assert records_of(journal) == records
+
+
+def test_a_file_that_was_not_replaced_needs_no_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal, records = three_in(FilesJournal, tmp_path)
+    watch_syncs(monkeypatch, OSError(errno.EIO, "it cannot be synced"))
+    assert journal.append(RUN, 4, sealed(4, "four")) == NotStored(detail="it cannot be synced")
+    assert records_of(journal) == records
+
+
 # Whole files
 
 
@@ -394,7 +500,10 @@ def goes_on_after(journal: Journal, path: Path, kept: Sequence[Envelope], caplog
     assert records_of(journal) == [*kept, *more]
 
 
-def test_lines_that_are_cut_anywhere_are_a_torn_tail(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_lines_that_are_cut_anywhere_are_a_torn_tail(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # Nothing is lost here, and a disk takes its time.
     journal, records = three_in(LinesJournal, tmp_path)
     path = file_of(tmp_path, journal)
     content = path.read_bytes()

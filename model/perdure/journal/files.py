@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -43,9 +43,6 @@ from perdure.kernel.identity import OwnerId, RunId
 
 FORMAT_VERSION: Final = 1
 
-Durability = Literal["write", "flush", "sync"]
-"""What is done before a file takes its name: written and closed; flushed too; or synced, and the folder after it."""
-
 Answer = TypeVar("Answer")
 
 _LOG: Final = logging.getLogger("perdure.journal")
@@ -67,7 +64,6 @@ class FilesJournal(RunsInFiles):
     """One handle on the folder `NAMESPACE` in `state_dir`; what is acknowledged is synced."""
 
     suffix = ".mwj1"
-    _durability: ClassVar[Durability] = "sync"
 
     @property
     def description(self) -> Description:
@@ -194,6 +190,7 @@ class FilesJournal(RunsInFiles):
         """
         path = self._folder.path / name
         temporary = path.with_name(name + TEMPORARY)
+        self._folder.begin(name)
         try:
             with temporary.open("wb") as file:
                 file.write(content)
@@ -203,6 +200,7 @@ class FilesJournal(RunsInFiles):
                     os.fsync(file.fileno())
         except OSError:
             temporary.unlink(missing_ok=True)
+            self._folder.finish()
             raise
         try:
             temporary.replace(path)
@@ -210,6 +208,7 @@ class FilesJournal(RunsInFiles):
                 sync(self._folder.path)
         except OSError as error:
             return Unavailable(detail=f"{error.strerror}")
+        self._folder.finish()
         return answer
 
     def _guarded(self, operation: Callable[[], Answer]) -> Answer | NotStored:

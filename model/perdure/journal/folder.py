@@ -2,6 +2,10 @@
 
 The lock of the operating system makes what is read, compared and written one step, for every handle of every process.
 
+Who changes a file and syncs it notes its name in the lock file until that is done. Who finds a name there comes after a
+writer that was killed or failed, and syncs that file before anybody reads it: nothing is served, and no replay is
+acknowledged, that a power cut could still take away.
+
 Source: `docs/spec/formats.md`.
 """
 
@@ -14,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 import msgspec
 
@@ -41,6 +45,12 @@ except ImportError:  # pragma: no cover - there is no such module on Windows
     fcntl = None  # type: ignore[assignment]
 
 TEMPORARY: Final = ".tmp"
+
+_LOCK: Final = "lock"
+_LONGEST_NAME: Final = 255
+
+Durability = Literal["write", "flush", "sync"]
+"""What is done before a file takes its name: written and closed; flushed too; or synced, and the folder after it."""
 
 
 class Damaged(Exception):
@@ -102,14 +112,17 @@ def sync(folder: Path) -> None:
 class Folder:
     """The folder of a namespace, and its lock."""
 
-    def __init__(self, state_dir: Path, namespace: str) -> None:
+    def __init__(self, state_dir: Path, namespace: str, *, is_synced: bool) -> None:
         self.path = state_dir / namespace
+        self._is_synced = is_synced
         self._between_threads = threading.Lock()
         if fcntl is None:  # pragma: no cover - there is no such module on Windows
             raise JournalOpenError("Journals on files need the locks of a POSIX system; use the journal sqlite.")
         try:
             self.path.mkdir(exist_ok=True)
-            self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            if is_synced:
+                sync(state_dir)
+            self._lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise JournalOpenError(f"{self.path} cannot be opened as a journal: {error.strerror}") from error
 
@@ -119,6 +132,7 @@ class Folder:
         with self._between_threads:
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             try:
+                self._settle()
                 yield
             finally:
                 fcntl.flock(self._lock, fcntl.LOCK_UN)
@@ -137,10 +151,39 @@ class Folder:
         except FileNotFoundError:
             return None
 
+    def begin(self, name: str) -> None:
+        """Note that a file is changed from now on. Raises `OSError`."""
+        if self._is_synced:
+            os.pwrite(self._lock, name.encode(), 0)
+
+    def finish(self) -> None:
+        """Note that the file is synced, or as it was. Who cannot be told so syncs it again."""
+        if self._is_synced:
+            with suppress(OSError):
+                os.ftruncate(self._lock, 0)
+
+    def _settle(self) -> None:
+        """Sync what a change has left that was not finished. Raises `OSError`."""
+        name = os.pread(self._lock, _LONGEST_NAME, 0).decode(errors="replace") if self._is_synced else ""
+        if name:
+            if self.path.joinpath(name).is_file():
+                sync(self.path / name)
+            sync(self.path)
+            self.finish()
+
     def close(self) -> None:
         """Let go of the lock."""
         with self._between_threads:
             os.close(self._lock)
+
+
+def sync(path: Path) -> None:
+    """See to it that what a file holds, or the names in a folder, are on disk. Raises `OSError`."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class RunsInFiles(ABC):
@@ -149,9 +192,10 @@ class RunsInFiles(ABC):
     suffix: ClassVar[str]
     """What follows the run's id in the name of its file."""
     folder: ClassVar[type[Folder]] = Folder
+    _durability: ClassVar[Durability] = "sync"
 
     def __init__(self, state_dir: Path, namespace: str) -> None:
-        self._folder = self.folder(state_dir, namespace)
+        self._folder = self.folder(state_dir, namespace, is_synced=self._durability == "sync")
         self._folder.tidy()
 
     def append(

@@ -13,6 +13,7 @@ import logging
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, Literal
 
 from perdure.journal.contract import (
@@ -81,8 +82,9 @@ class LinesJournal(RunsInFiles):
         return Stored(envelopes, content[:kept], len(content) - kept)
 
     def _store(self, run_id: RunId, stored: Stored, records: Sequence[Envelope]) -> AppendAnswer:
-        path = self._folder.path / self._name(run_id)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        name = self._name(run_id)
+        self._folder.begin(name)
+        descriptor = os.open(self._folder.path / name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
         end = len(stored.content)
         try:
             if stored.torn_bytes:
@@ -91,8 +93,11 @@ class LinesJournal(RunsInFiles):
             failure: NotStored | Unavailable | None = _write(descriptor, end, b"".join(map(self._line, records)))
             if failure is None and end == 0:
                 sync(self._folder.path)
-        except OSError as error:  # The lines may be there: whoever asks again is told.
+            self._folder.finish()
+        except OSError as error:  # What is not cut off again is synced before anybody is told of it.
             failure = Unavailable(detail=f"{error.strerror}")
+            with suppress(OSError):
+                os.ftruncate(descriptor, end)
         finally:
             os.close(descriptor)
         return acknowledge(records) if failure is None else failure
