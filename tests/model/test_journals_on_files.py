@@ -116,6 +116,16 @@ def test_what_is_appended_is_loaded_by_every_handle_and_after_a_reopen(kind: typ
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_handle_may_be_closed_twice_and_answers_no_more(kind: type[Journal], tmp_path: Path) -> None:
+    journal, records = three_in(kind, tmp_path)
+    for _ in range(2):
+        journal.close()
+    assert isinstance(journal.load(RUN, 1, 9), Unavailable)
+    assert isinstance(journal.append(RUN, 4, sealed(4, "four")), NotStored)
+    assert records_of(opened(kind, tmp_path)) == records
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_append_is_compared(kind: type[Journal], tmp_path: Path) -> None:
     journal, records = three_in(kind, tmp_path)
     assert journal.append(RUN, 2, records[1:]) == acknowledge(records[1:])

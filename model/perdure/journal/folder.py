@@ -11,6 +11,7 @@ Source: `docs/spec/formats.md`.
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -48,6 +49,7 @@ TEMPORARY: Final = ".tmp"
 
 _LOCK: Final = "lock"
 _LONGEST_NAME: Final = 255
+_CLOSED: Final = -1
 
 Durability = Literal["write", "flush", "sync"]
 """What is done before a file takes its name: written and closed; flushed too; or synced, and the folder after it."""
@@ -100,9 +102,9 @@ def head_of(body: bytes) -> Head:
         raise ValueError(f"the body is no record: {error}") from error
 
 
-def sync(folder: Path) -> None:
-    """See to it that the names in a folder are on disk. Raises `OSError`."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def sync(path: Path) -> None:
+    """See to it that what a file holds, or the names in a folder, are on disk. Raises `OSError`."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:
@@ -130,6 +132,8 @@ class Folder:
     def locked(self) -> Iterator[None]:
         """Keep everybody else out. Raises `OSError`."""
         with self._between_threads:
+            if self._lock == _CLOSED:
+                raise OSError(errno.EBADF, "the handle is closed")
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             try:
                 self._settle()
@@ -154,7 +158,7 @@ class Folder:
     def begin(self, name: str) -> None:
         """Note that a file is changed from now on. Raises `OSError`."""
         if self._is_synced:
-            os.pwrite(self._lock, name.encode(), 0)
+            os.pwrite(self._lock, name.encode() + b"\n", 0)
 
     def finish(self) -> None:
         """Note that the file is synced, or as it was. Who cannot be told so syncs it again."""
@@ -164,26 +168,20 @@ class Folder:
 
     def _settle(self) -> None:
         """Sync what a change has left that was not finished. Raises `OSError`."""
-        name = os.pread(self._lock, _LONGEST_NAME, 0).decode(errors="replace") if self._is_synced else ""
-        if name:
+        noted = os.pread(self._lock, _LONGEST_NAME, 0) if self._is_synced else b""
+        if noted:
+            name = noted.partition(b"\n")[0].decode(errors="replace")
             if self.path.joinpath(name).is_file():
                 sync(self.path / name)
             sync(self.path)
             self.finish()
 
     def close(self) -> None:
-        """Let go of the lock."""
+        """Let go of the lock; a second time, do nothing."""
         with self._between_threads:
-            os.close(self._lock)
-
-
-def sync(path: Path) -> None:
-    """See to it that what a file holds, or the names in a folder, are on disk. Raises `OSError`."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            if self._lock != _CLOSED:
+                os.close(self._lock)
+            self._lock = _CLOSED
 
 
 class RunsInFiles(ABC):
