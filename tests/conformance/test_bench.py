@@ -47,7 +47,8 @@ def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest
         assert list(found["seconds"]) == list(loading.STEPS)
         assert all(step in shown.stdout for step in loading.STEPS)
     elif name == "journals":
-        assert [each["shape"] for each in found["growth"]] == list(found["peak_bytes"]) == ["load", "verify"]
+        assert [each["shape"] for each in found["growth"]] == ["load", "verify"]
+        assert list(found["peak_bytes"]) == ["load", "verify", "verify, same state"]
         assert [each["records"] for each in found["appends"]] == [1, 3]
         assert "by hand" in shown.stdout
     else:
@@ -58,6 +59,7 @@ def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest
 def test_what_is_stored_for_a_benchmark_is_a_sound_run() -> None:
     with journals.stored((600,)) as paths:
         assert journals.load(paths[600]) == journals.verified(paths[600]) >= 600
+        assert journals.verified(paths[600].with_stem("clock")) == 600
 
 
 def test_an_unknown_benchmark_is_wrong_usage() -> None:

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -23,10 +23,11 @@ from typing import Final, Protocol
 
 from perdure.journal.contract import Acknowledged, Envelope, Page
 from perdure.journal.sqlite import SCHEMA, SqliteJournal
+from perdure.kernel.events import EventV5
 from perdure.kernel.identity import EventId, RunId
 from perdure.kernel.records import Place, sealed
 from perdure_conformance.bench.growth import Growth, seconds_of
-from perdure_conformance.bench.runs import RUN_ID, turns
+from perdure_conformance.bench.runs import RUN_ID, clock, turns
 from perdure_conformance.histories.files import opened
 from perdure_conformance.histories.verification import verify
 
@@ -41,26 +42,36 @@ APPEND_ROUNDS: Final = 9
 _AT_ONCE: Final = 500
 _PAGE: Final = 1_000
 _NAME: Final = "run"
+_CLOCK: Final = "clock"
 _BODY_BYTES: Final = 400
 """Of a record whose append is measured; a record of a run has about as many."""
 
 
 @contextmanager
 def stored(sizes: Sequence[int]) -> Iterator[Mapping[int, Path]]:
-    """Append runs of about so many records to journals, each in a database of its own."""
+    """Append runs of about so many records to journals, each in a database of its own.
+
+    The state of such a run grows with its attempts. Beside it is one of as many records, whose state does not grow.
+    """
     with TemporaryDirectory(prefix="perdure-bench-") as folder:
         paths = {size: Path(folder, str(size), f"{_NAME}.sqlite3") for size in sizes}
         for size, path in paths.items():
             path.parent.mkdir()
-            _store(path, size)
+            _store(path, turns(size).batches())
+            _store(_beside(path), clock(size))
         yield paths
 
 
-def _store(path: Path, size: int) -> None:
-    with closing(SqliteJournal(path.parent, _NAME)) as journal:
+def _beside(path: Path) -> Path:
+    """Return where the run is whose state does not grow."""
+    return path.with_stem(_CLOCK)
+
+
+def _store(path: Path, batches: Iterable[tuple[EventV5, ...]]) -> None:
+    with closing(SqliteJournal(path.parent, path.stem)) as journal:
         waiting: list[Envelope] = []
         sequence = 1
-        for batch in turns(size).batches():
+        for batch in batches:
             ids = [EventId(f"00000000-0000-7000-9000-{sequence + number:012x}") for number in range(len(batch))]
             lines = sealed(Place(RUN_ID, sequence), batch, ids)
             waiting += map(Envelope, count(sequence), ids, (line.decode() for line in lines))
@@ -98,6 +109,8 @@ def verified(path: Path) -> int:
 
 
 STEPS: Final[Mapping[str, Callable[[Path], int]]] = {"load": load, "verify": verified}
+SAME_STATE: Final = "verify, same state"
+"""Verification of a run whose state does not grow."""
 
 
 def growth(paths: Mapping[int, Path]) -> list[Growth]:
@@ -112,7 +125,8 @@ def growth(paths: Mapping[int, Path]) -> list[Growth]:
 
 def peaks(paths: Mapping[int, Path]) -> dict[str, dict[int, int]]:
     """Return the most memory that each step took at each size, in bytes, in a process of its own."""
-    return {name: {size: _peak(name, path) for size, path in paths.items()} for name in STEPS}
+    measured = {name: {size: _peak(name, path) for size, path in paths.items()} for name in STEPS}
+    return measured | {SAME_STATE: {size: _peak("verify", _beside(path)) for size, path in paths.items()}}
 
 
 def _peak(step: str, path: Path) -> int:

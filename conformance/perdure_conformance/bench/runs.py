@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from perdure.kernel.commands import AdvanceTime, AnyCommand, CompleteAttempt, CreateRun, RequestCancellation, StartNode
 from perdure.kernel.decide import decide
-from perdure.kernel.events import EventV5, NodeReady, RetryReleased, TransitionActivated
+from perdure.kernel.events import EventV5, NodeReady, RetryReleased, TransitionActivated, VirtualTimeAdvanced
 from perdure.kernel.identity import AttemptId, NodeId, RunId
 from perdure.kernel.outcomes import ChangesRequested, Outcome, Succeeded, Unsuccessful
 from perdure.kernel.reduce import reduce
@@ -123,6 +123,15 @@ def turns(size: int) -> Play:
         return correction if name == "a" and 3 * attempt < size else _SUCCEEDED
 
     return Play(_turns(size), ends)
+
+
+def clock(size: int) -> Iterator[tuple[EventV5, ...]]:
+    """Yield the batches of a run in which nothing but time goes on: its state is as large after any of them."""
+    created = decide(None, CreateRun(run_id=RUN_ID, specification=workflow(node("a"))))
+    assert isinstance(created, tuple), created
+    yield created
+    for now_ms in range(1, size - len(created) + 1):
+        yield (VirtualTimeAdvanced(now_ms=now_ms),)
 
 
 def _retried(size: int) -> Play:

@@ -15,6 +15,7 @@ from perdure.kernel.rules import RULES
 from perdure.kernel.state import State
 from perdure.kernel.values import JsonObject
 from perdure_conformance.histories.checks import Check, check_of
+from perdure_conformance.histories.identities import Identities
 from perdure_conformance.histories.stored import Damage, History, Place, Stored
 from perdure_conformance.histories.words import named, one_line
 
@@ -68,9 +69,10 @@ class Walk:
     def steps(self) -> Iterator[Record]:
         """Yield each record once the state after it is known; end at the first that cannot be, and note the fault."""
         try:
-            for state in states(self._records()):
-                if self._is_ended():
-                    yield self._accepted(state)
+            with Identities() as seen:
+                for state in states(self._records(), seen=seen):
+                    if self._is_ended():
+                        yield self._accepted(state)
         except HistoryError as error:
             is_torn = self._is_at_the_end and self.history.format == "jsonl"
             kind: FaultKind = "incompatible" if isinstance(error, Incompatible) else "corrupt"

@@ -6,6 +6,7 @@ Source: "Records and events" of the graph design; RUN and VER requirements of `d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from perdure.kernel.consequences import owed
 from perdure.kernel.errors import Corruption, HistoryError, corrupt
@@ -17,8 +18,20 @@ from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.state import State
 
 
-def states(records: Iterable[Record], rules: Rules = RULES) -> Iterator[State]:
-    """Yield the state after each record of a run's whole history.
+class Identities(Protocol):
+    """A set of event ids."""
+
+    def __contains__(self, event_id: EventId, /) -> bool:
+        """Tell whether an event id was added."""
+        ...
+
+    def add(self, event_id: EventId, /) -> None:
+        """Add an event id."""
+        ...
+
+
+def states(records: Iterable[Record], rules: Rules = RULES, seen: Identities | None = None) -> Iterator[State]:
+    """Yield the state after each record of a run's whole history. The event ids are kept in `seen`, which is empty.
 
     Raises `HistoryError`, with the sequence, at the first record that cannot be where it is; after the last one, if
     its batch is incomplete.
@@ -26,7 +39,7 @@ def states(records: Iterable[Record], rules: Rules = RULES) -> Iterator[State]:
     state: State | None = None
     expected: EventV5 | None = None
     last: Record | None = None
-    seen: set[EventId] = set()
+    seen = set[EventId]() if seen is None else seen
     for record in records:
         try:
             _linked(last, record, seen)
@@ -45,7 +58,7 @@ def states(records: Iterable[Record], rules: Rules = RULES) -> Iterator[State]:
         raise Corruption("incomplete_batch", told, last.sequence + 1)
 
 
-def _linked(last: Record | None, record: Record, seen: set[EventId]) -> None:
+def _linked(last: Record | None, record: Record, seen: Identities) -> None:
     """Hold a record against the one before it, and note its identity. Raises `Corruption`."""
     expected = 1 if last is None else last.sequence + 1
     if record.sequence != expected:
