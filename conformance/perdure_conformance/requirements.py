@@ -6,9 +6,13 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Final
 
 from perdure.kernel.values import Digest, digest
 from perdure_conformance import data
+
+FIRST_RELEASE: Final = "0.1"
+"""The release that a requirement came with which does not say so."""
 
 _REQUIREMENT = re.compile(
     r"^\*\*(?P<id>[A-Z]{3}-\d{3})\*\* (?:\*\((?P<status>[a-z]+)\)\* )?(?P<sentence>.+)\n(?P<facts>(?:- .+\n)*)",
@@ -36,6 +40,8 @@ class Requirement:
     """Whether it is only announced: nothing judges it yet."""
     codes: tuple[str, ...] = ()
     """The codes of problems that it is told by."""
+    since: str = FIRST_RELEASE
+    """The release that it came with, MAJOR.MINOR."""
 
 
 @cache
@@ -84,6 +90,7 @@ def _requirement(match: re.Match[str], page: str) -> Requirement:
         page=page,
         is_reserved=is_reserved,
         codes=tuple(_CODE.findall(facts.get("Codes", ""))),
+        since=facts.get("Since", FIRST_RELEASE),
     )
 
 

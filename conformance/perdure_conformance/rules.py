@@ -6,12 +6,13 @@ A profile that decides more, as the journal does, adds to it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from perdure_conformance import verdict
+from perdure_conformance import terms, verdict
 from perdure_conformance.requirements import Requirement, requirements_of
+from perdure_conformance.terms import Expected, Surprise
 from perdure_conformance.verdict import Depth, Evidence, Verdict
 
 Claims_contra = TypeVar("Claims_contra", contravariant=True)
@@ -34,6 +35,10 @@ class ExitCode(Protocol):
         ...
 
 
+Surprises = Callable[[Mapping[str, Expected], Mapping[str, Verdict], Mapping[str, object]], tuple[Surprise, ...]]
+"""As `terms.surprises`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules(Generic[AnyClaims]):
     """The decisions of the tool."""
@@ -41,6 +46,8 @@ class Rules(Generic[AnyClaims]):
     is_claimed: IsClaimed[AnyClaims]
     verdict_on: Callable[[Evidence], Verdict] = verdict.verdict_on
     exit_code: ExitCode = verdict.exit_code
+    surprises: Surprises = terms.surprises
+    in_grace: Callable[[Requirement, str | None, str], bool] = terms.in_grace
     same_failure: Callable[[str | None, str], bool] = operator.eq
     """Whether a smaller case fails in the way in which the larger one did (TOL-005)."""
 

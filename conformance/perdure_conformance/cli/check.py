@@ -21,10 +21,12 @@ from perdure_conformance.cli.common import (
     target_or_exit,
     wrong_usage,
 )
+from perdure_conformance.lint.files import FileRefused, read
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.reports import failure, report, terminal
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.suite import AnyProfile, Finding, Judgement, Options
+from perdure_conformance.terms import Terms, expected_in, parsed
 from perdure_conformance.verdict import Depth
 
 EPILOG = """\b
@@ -34,6 +36,7 @@ Examples:
   perdure check journal my_package.journal:open_journal
   perdure check journal --command "node adapter.mjs" --json
   perdure check journal --command "./adapter" --only JRN-008 --only JRN-009
+  perdure check journal --command "./adapter" --expected-failures known.yaml --pinned 0.1
   perdure check spec
   perdure check spec my_package.validator:open_validator --only SPC-017
   perdure check spec --command "node adapter.mjs" --depth quick
@@ -60,6 +63,14 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     only: Annotated[
         list[str] | None, typer.Option(help="Judge this requirement alone; several times, or several with commas.")
     ] = None,
+    expected_failures: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="What is known to fail, each with a reason or link; JSON or YAML."),
+    ] = None,
+    pinned: Annotated[
+        str | None,
+        typer.Option(metavar="RELEASE", help="Judge by this release's requirements: what is new now only warns."),
+    ] = None,
     report_dir: Annotated[
         Path, typer.Option("--report", help="Where report.json and the folders of failures go.")
     ] = Path("perdure-report"),
@@ -72,6 +83,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     judged_as = _profile(profile)
     selected = _selected(judged_as, only or [])
     implementation = target_or_exit(judged_as.subjects, target, command)
+    terms = _terms(judged_as, expected_failures, pinned)
     _prepare(report_dir)
     with progress_bar() as bar:
         tasks: dict[str, TaskID] = {}
@@ -92,6 +104,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
         depth=depth,
         seed=seed,
         only=selected,
+        terms=terms,
         cases={name: str(folder) for name, folder in folders.items()},
     )
     _tell_if_it_fails(
@@ -143,6 +156,17 @@ def _selected(profile: AnyProfile, only: list[str]) -> frozenset[str]:
             noun, hint = profile.subjects.noun, _meant(identity, known)
             wrong_usage(f"There is no requirement {identity} of a {noun}. {hint}")
     return frozenset(only)
+
+
+def _terms(profile: AnyProfile, expected_failures: str | None, pinned: str | None) -> Terms:
+    try:
+        if pinned is not None and parsed(pinned) > parsed(report.release()):
+            wrong_usage(f"--pinned {pinned} is a release to come; this one is {report.release()}.")
+        text = None if expected_failures is None else read(expected_failures, None)
+        known = [requirement.id for requirement in profile.requirements()]
+        return Terms({} if text is None else expected_in(text, known), pinned)
+    except (FileRefused, ValueError) as error:
+        wrong_usage(f"{error}.".replace("..", "."))
 
 
 def _meant(identity: str, known: list[str]) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Literal
 
 import msgspec
 
@@ -18,9 +19,13 @@ from perdure_conformance.harness.targets import Target
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements_digest
 from perdure_conformance.suite import AnyProfile, Judgement
-from perdure_conformance.verdict import CONFORMANT, Depth, Evidence, Verdict
+from perdure_conformance.terms import NO_TERMS, Surprise, Terms
+from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
 
 REPORT_VERSION = 1
+
+Outcome = Literal["conformant", "as_expected", "as_pinned", "not_conformant", "no_verdict"]
+"""What it all comes to. Broken, but as a file of expected failures says; or by a requirement alone that is new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +35,21 @@ class Report:
     document: JsonObject
     exit_code: int
     verdicts: Mapping[str, Verdict]
+    outcome: Outcome
+    excuses: Mapping[str, Excuse]
+    """What is broken and does not count: why, by requirement."""
+    surprises: tuple[Surprise, ...]
 
 
-def build(
+@dataclass(frozen=True, slots=True)
+class Excuse:
+    """Why a broken requirement does not count."""
+
+    kind: Literal["expected", "new"]
+    why: str
+
+
+def build(  # noqa: PLR0913 - all that a report tells
     profile: AnyProfile,
     judgement: Judgement,
     target: Target,
@@ -40,13 +57,21 @@ def build(
     depth: Depth,
     seed: int,
     only: frozenset[str] = frozenset(),
+    terms: Terms = NO_TERMS,
     cases: Mapping[str, str],
 ) -> Report:
     """Return the report of a judgement. `cases` names the folder of each failure."""
     description = judgement.description
     claims = description.capabilities if description else profile.nothing_claimed
     verdicts = _verdicts(profile, judgement, claims, target, only)
-    code = profile.rules.exit_code(tuple(verdicts.values()), depth, faulty=bool(judgement.faults))
+    actual = {key: finding.case.actual for key, finding in judgement.findings.items()}
+    surprises = profile.rules.surprises(terms.expected, verdicts, actual)
+    excuses = _excuses(profile, verdicts, terms, {each.requirement for each in surprises})
+    counted = tuple(verdict for key, verdict in verdicts.items() if key not in excuses)
+    code = profile.rules.exit_code(counted, depth, faulty=bool(judgement.faults))
+    if surprises:
+        code = NOT_CONFORMANT
+    outcome = _outcome(code, excuses)
     document: dict[str, JsonValue] = {
         "report_version": REPORT_VERSION,
         "suite": {"name": "perdure", "version": version("perdure"), "profile": profile.name},
@@ -67,7 +92,9 @@ def build(
         "depth": depth,
         "seed": seed,
         "capabilities": msgspec.to_builtins(claims),
-        "level": _level(profile, claims, verdicts, only, code),
+        "level": _level(profile, claims, verdicts, only, outcome),
+        "outcome": outcome,
+        "pinned": terms.pinned,
         "exit_code": code,
         "requirements": [
             {
@@ -77,8 +104,12 @@ def build(
                 "checks": profile.checks_of(key),
                 "case": cases.get(key),
                 **_why(judgement, key, verdict),
+                **({"excuse": {"kind": excuses[key].kind, "why": excuses[key].why}} if key in excuses else {}),
             }
             for key, verdict in verdicts.items()
+        ],
+        "surprises": [
+            {"id": each.requirement, "kind": each.kind, "sentence": inert(each.sentence)} for each in surprises
         ],
         "fault": _fault(judgement, cases),
         "not_covered": _not_covered(profile, claims, verdicts) if description else ["everything: it did not open"],
@@ -86,7 +117,35 @@ def build(
         "durable_operations": judgement.counts.get("durable_operations", 0),
         "counts": dict(judgement.counts),
     }
-    return Report(document, code, verdicts)
+    return Report(document, code, verdicts, outcome, excuses, surprises)
+
+
+def _excuses(
+    profile: AnyProfile, verdicts: Mapping[str, Verdict], terms: Terms, surprising: Collection[str]
+) -> dict[str, Excuse]:
+    """Return which broken requirements do not count."""
+    excuses = {}
+    for requirement in profile.requirements():
+        if verdicts.get(requirement.id) != "fail" or requirement.id in surprising:
+            continue
+        if requirement.id in terms.expected:
+            excuses[requirement.id] = Excuse("expected", inert(terms.expected[requirement.id].why))
+        elif profile.rules.in_grace(requirement, terms.pinned, release()):
+            excuses[requirement.id] = Excuse("new", f"it came with {requirement.since}, and counts from the next on")
+    return excuses
+
+
+def _outcome(code: int, excuses: Mapping[str, Excuse]) -> Outcome:
+    if code != CONFORMANT:
+        return "not_conformant" if code == NOT_CONFORMANT else "no_verdict"
+    if any(excuse.kind == "expected" for excuse in excuses.values()):
+        return "as_expected"
+    return "as_pinned" if excuses else "conformant"
+
+
+def release() -> str:
+    """Return this release, MAJOR.MINOR."""
+    return ".".join(version("perdure").split(".")[:2])
 
 
 def _not_covered(profile: AnyProfile, claims: object, verdicts: Mapping[str, Verdict]) -> list[JsonValue]:
@@ -97,12 +156,12 @@ def _not_covered(profile: AnyProfile, claims: object, verdicts: Mapping[str, Ver
 
 
 def _level(
-    profile: AnyProfile, claims: object, verdicts: Mapping[str, Verdict], only: frozenset[str], exit_code: int
+    profile: AnyProfile, claims: object, verdicts: Mapping[str, Verdict], only: frozenset[str], outcome: Outcome
 ) -> str:
     """Return the highest level that holds, in the words of the profile, or "none"; or why none can be told."""
     if only:
         return "not judged: only a part was selected"
-    return profile.level(claims, verdicts) if exit_code == CONFORMANT else "none"
+    return profile.level(claims, verdicts) if outcome == "conformant" else "none"
 
 
 def _verdicts(

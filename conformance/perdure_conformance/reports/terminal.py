@@ -16,7 +16,7 @@ from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.report import Report
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Finding, Judgement
-from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Verdict
+from perdure_conformance.verdict import Verdict
 
 _STYLES: Final[Mapping[Verdict, str]] = {
     "pass": "green",
@@ -39,10 +39,11 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
         reached = judgement.reached[key]
         style = _STYLES[verdict]
         why = judgement.inconclusive.get(key) if verdict == "inconclusive" else None
-        reason = inert(why) if why else requirements()[key].sentence
+        excuse = report.excuses.get(key)
+        reason = excuse.why if excuse else inert(why) if why else requirements()[key].sentence
         table.add_row(
             key,
-            f"[{style}]{verdict}[/]",
+            f"[yellow]{verdict}, {excuse.kind}[/]" if excuse else f"[{style}]{verdict}[/]",
             str(reached) if verdict != "not_claimed" else "",
             escape(_cut(reason, console.width - _BESIDE_A_SENTENCE)),
         )
@@ -85,8 +86,9 @@ def _last_words(report: Report, judgement: Judgement) -> str:
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in by_verdict.items() if count)
     not_covered = document["not_covered"]
     assert isinstance(not_covered, list)
-    lines = [f"{_outcome(report, judgement)}  {name}" + (f": {verdicts}." if opened else ".")]
-    if report.exit_code == CONFORMANT:
+    lines = [inert(surprise.sentence) for surprise in report.surprises]
+    lines = [*map(escape, lines), f"{_outcome(report, judgement)}  {name}" + (f": {verdicts}." if opened else ".")]
+    if report.outcome == "conformant":
         lines.append(f"Level: [bold]{document['level']}[/].")
     lines.append("Not covered:")
     lines += [f"  {escape(str(line))}" for line in not_covered]
@@ -104,12 +106,16 @@ def _given(words: JsonValue) -> str:
 
 
 def _outcome(report: Report, judgement: Judgement) -> str:
-    match report.exit_code:
-        case 0:
+    match report.outcome:
+        case "conformant":
             return "[bold green]CONFORMANT[/]"
-        case code if code == NOT_CONFORMANT:
+        case "as_expected":
+            return "[bold yellow]NOT CONFORMANT, AS EXPECTED[/]"
+        case "as_pinned":
+            return f"[bold yellow]CONFORMANT TO {report.document['pinned']}, NOT TO WHAT IS NEW[/]"
+        case "not_conformant":
             return "[bold red]NOT CONFORMANT[/]"
-        case _:
+        case "no_verdict":
             return f"[bold yellow]NO VERDICT[/] ({_reason(report, judgement)})"
 
 

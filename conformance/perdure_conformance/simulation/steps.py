@@ -10,16 +10,13 @@ from typing import Annotated, Final, Literal, get_args
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from perdure.authoring.positions import SourceError
-from perdure.authoring.source import read_source
 from perdure.kernel.commands import RejectionCode
 from perdure.kernel.events import ChildResult, Requester
 from perdure.kernel.predicates import FieldName
-from perdure.kernel.problems import Problems
 from perdure.kernel.specification import NodeName
-from perdure.kernel.structure import AtLeastZero, Json, Members, Reading, about, read
+from perdure.kernel.structure import AtLeastZero, Json, Members, about
 from perdure.kernel.values import JsonObject, JsonValue  # noqa: F401 - annotations are read at run time
-from perdure_conformance.histories.words import one_line
+from perdure_conformance.handwritten import read_as
 from perdure_conformance.lint.files import FileRefused, Text
 from perdure_conformance.simulation.outcomes import AttemptWord
 from perdure_conformance.simulation.player import DEFAULT_TOKEN
@@ -116,19 +113,8 @@ ACTIONS: Final = tuple(kind.__struct_fields__[0] for kind in get_args(Step))
 
 def steps_of(text: Text) -> tuple[Step, ...]:
     """Read a script. Raises `FileRefused`."""
-    try:
-        source = read_source(text.content, text.syntax)
-    except SourceError as error:
-        where = f":{error.position.line}:{error.position.column}" if error.position is not None else ""
-        raise FileRefused(f"{text.name}{where}: {error.sentence}.") from error
-    problems = Problems()
-    found = read(tuple[Step, ...], source.value, Reading(problems))
-    if problems.errors or not isinstance(found, tuple):
-        first = problems.kept[0]
-        place = source.locate([first.pointer])[first.pointer]
-        more = "" if problems.errors < 2 else f" ({problems.errors - 1:,} more)"
-        where = f"{text.name}:{place.line}:{place.column}"
-        raise FileRefused(f"{where}: {one_line(first.sentence)} A step begins with one of {', '.join(ACTIONS)}.{more}")
+    found, _ = read_as(tuple[Step, ...], text, f"A step begins with one of {', '.join(ACTIONS)}.")
+    assert isinstance(found, tuple)
     if len(found) > MAX_STEPS:
         raise FileRefused(f"{text.name} has more than {MAX_STEPS:,} steps: make it shorter.")
     return found

@@ -11,8 +11,8 @@ import os
 import signal
 import sys
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +29,9 @@ from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.reports.report import Report, build
+from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import AnyProfile, Judgement, Options, Part
+from perdure_conformance.terms import NO_TERMS, Entry, Expected, Terms
 from perdure_conformance.tool import samples
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
@@ -274,6 +276,56 @@ def what_is_written_comes_back(tool: Tool) -> Complaint:
     return None
 
 
+@check("TOL-014")
+def what_is_expected_is_held_to_be_so(tool: Tool) -> Complaint:
+    """Judge a mutant with the failure expected, with another answer expected, with more expected; and a fault."""
+    target = MUTANTS["DropsNul"].target
+    judgement = _judged(tool, target)
+    broken = list(judgement.findings)
+    cases: Mapping[str, tuple[tuple[Entry, ...], int, str]] = {
+        "as it is": (tuple(map(_entry, broken)), CONFORMANT, "as_expected"),
+        "with another answer": ((_entry(broken[0], actual="another"),), NOT_CONFORMANT, "not_conformant"),
+        "with one that passes": (tuple(map(_entry, [*broken, "JRN-021"])), NOT_CONFORMANT, "not_conformant"),
+        "without it": ((), NOT_CONFORMANT, "not_conformant"),
+    }
+    for name, (entries, code, outcome) in cases.items():
+        report = _report_of(tool, target, judgement, terms=_terms(entries))
+        if (report.exit_code, report.document["outcome"]) != (code, outcome) or report.document["level"] != "none":
+            return f"a failure that is expected {name} has exit code {report.exit_code}"
+    unclaimed = _report(tool, TWINS["HasTheCoreOnly"].target, terms=_terms((_entry("LSE-001"),)))
+    if unclaimed.exit_code != NOT_CONFORMANT:
+        return f"a failure that is expected of what is not claimed has exit code {unclaimed.exit_code}"
+    faulty = _report(tool, _miniature(tool, "exits"), terms=_terms((_entry("JRN-001"),)))
+    return None if faulty.exit_code == NO_VERDICT else f"a fault is excused: exit code {faulty.exit_code}"
+
+
+def _entry(requirement: str, **more: str) -> Entry:
+    return Entry(requirement=requirement, reason="it is known", **more)
+
+
+def _terms(entries: Sequence[Entry]) -> Terms:
+    return Terms({entry.requirement: Expected(entry, "known.yaml:1") for entry in entries})
+
+
+@check("TOL-015")
+def what_is_new_warns_for_one_release(tool: Tool) -> Complaint:
+    """Ask about a requirement of this release, and one of the last, under each pin."""
+    cases: Mapping[tuple[str, str | None, str], bool] = {
+        ("0.2", "0.1", "0.2"): True,
+        ("0.10", "0.9", "0.10"): True,
+        ("0.1", "0.1", "0.2"): False,
+        ("0.2", "0.1", "0.3"): False,
+        ("0.2", "0.2", "0.2"): False,
+        ("0.2", None, "0.2"): False,
+    }
+    for (since, pinned, release), wanted in cases.items():
+        requirement = replace(requirements()["JRN-001"], since=since)
+        if tool.rules.in_grace(requirement, pinned, release) != wanted:
+            told = "counts" if wanted else "does not count"
+            return f"a requirement of {since} {told} under the pin {pinned} in release {release}"
+    return None
+
+
 def _verified(
     tool: Tool, suffix: str, lines: samples.Lines, cut: int = 0, head: str | None = None
 ) -> tuple[Document, Seen]:
@@ -300,12 +352,18 @@ def _judged(
     return tool.journal.judge(target, Options("quick", timeout_s=_TIMEOUT_S, only=only, parts=parts, smaller=False))
 
 
-def _report(tool: Tool, target: Target, only: frozenset[str] = frozenset()) -> Report:
-    return _report_of(tool, target, _judged(tool, target, only), only)
+def _report(tool: Tool, target: Target, only: frozenset[str] = frozenset(), terms: Terms = NO_TERMS) -> Report:
+    return _report_of(tool, target, _judged(tool, target, only), only, terms)
 
 
-def _report_of(tool: Tool, target: Target, judgement: Judgement, only: frozenset[str] = frozenset()) -> Report:
-    return build(tool.journal, judgement, target, depth="normal", seed=1, only=only, cases={})
+def _report_of(
+    tool: Tool,
+    target: Target,
+    judgement: Judgement,
+    only: frozenset[str] = frozenset(),
+    terms: Terms = NO_TERMS,
+) -> Report:
+    return build(tool.journal, judgement, target, depth="normal", seed=1, only=only, terms=terms, cases={})
 
 
 def _miniature(tool: Tool, *words: str) -> Target:

@@ -22,6 +22,7 @@ from perdure_conformance.journal.clauses import Clause
 from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.world import AcquireStep, LoadStep
 from perdure_conformance.requirements import Requirement
+from perdure_conformance.terms import Expected, Surprise, parsed, surprises
 from perdure_conformance.tool.checks import Document, Tool
 from perdure_conformance.tool.samples import sealed_anew, write
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
@@ -227,6 +228,27 @@ def _serialised_anew(line: bytes) -> bytes:
     return json.dumps(json.loads(line), separators=(",", ":"), sort_keys=True).encode()
 
 
+def _none_that_fail(
+    expected: Mapping[str, Expected], verdicts: Mapping[str, Verdict], actual: Mapping[str, object]
+) -> tuple[Surprise, ...]:
+    return tuple(each for each in surprises(expected, verdicts, actual) if each.kind != "otherwise")
+
+
+def _none_unclaimed(
+    expected: Mapping[str, Expected], verdicts: Mapping[str, Verdict], actual: Mapping[str, object]
+) -> tuple[Surprise, ...]:
+    return tuple(each for each in surprises(expected, verdicts, actual) if each.kind != "not_claimed")
+
+
+def _warns_for_ever(requirement: Requirement, pinned: str | None, release: str) -> bool:
+    del release
+    return pinned is not None and parsed(requirement.since) > parsed(pinned)
+
+
+def _compares_texts(requirement: Requirement, pinned: str | None, release: str) -> bool:
+    return pinned is not None and pinned < requirement.since == release
+
+
 def _connecting(connection: Callable[..., ProcessConnection]) -> Tool:
     return Tool(connect=connection)
 
@@ -330,4 +352,40 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     ToolMutant("AnchorsEveryEnd", "TOL-012", "takes the last record for the head", _saying(_anchored)),
     ToolMutant("SpellsOtherwise", "TOL-013", "writes the kinds of outcomes in capitals", _converting(_spelt_otherwise)),
     ToolMutant("SerialisesAnew", "TOL-013", "writes what it read, with its own digits", _converting(_serialised_anew)),
+    ToolMutant(
+        "ExcusesWhatPasses",
+        "TOL-014",
+        "keeps the entries of expected failures that were mended",
+        Tool(replace(RULES, surprises=lambda expected, verdicts, actual: ())),  # noqa: ARG005
+    ),
+    ToolMutant(
+        "ExcusesAnyAnswer",
+        "TOL-014",
+        "takes a requirement that fails otherwise for the failure that is known",
+        Tool(replace(RULES, surprises=_none_that_fail)),
+    ),
+    ToolMutant(
+        "ExcusesTheUnclaimed",
+        "TOL-014",
+        "keeps the entries of expected failures that nothing judges any more",
+        Tool(replace(RULES, surprises=_none_unclaimed)),
+    ),
+    ToolMutant(
+        "CountsWhatIsNewAtOnce",
+        "TOL-015",
+        "fails whoever has pinned an earlier release for what is new",
+        Tool(replace(RULES, in_grace=lambda requirement, pinned, release: False)),  # noqa: ARG005
+    ),
+    ToolMutant(
+        "WarnsForEver",
+        "TOL-015",
+        "counts nothing that came after the release that is pinned",
+        Tool(replace(RULES, in_grace=_warns_for_ever)),
+    ),
+    ToolMutant(
+        "ComparesReleasesAsText",
+        "TOL-015",
+        "takes 0.10 for an earlier release than 0.9",
+        Tool(replace(RULES, in_grace=_compares_texts)),
+    ),
 )

@@ -1,0 +1,152 @@
+"""Terms: what an implementation is known to fail, and by the requirements of which release it is judged.
+
+A file of expected failures is an array, in JSON or YAML:
+
+    - requirement: JRN-007
+      reason: The loser of a race is kept until the nightly repair.
+    - requirement: JRN-015
+      link: https://tracker.example/412
+      actual: {refused: event_id_conflict}
+
+Source: "Verdicts" of the conformance design; TOL-014 and TOL-015.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from perdure.kernel.structure import Json, about, whole
+from perdure_conformance.handwritten import read_as, refusal
+from perdure_conformance.histories.words import one_line
+from perdure_conformance.lint.files import Text
+from perdure_conformance.requirements import Requirement
+from perdure_conformance.verdict import Verdict
+
+_ADVICE: Final = "Each entry names one requirement, by its whole id, with a reason or a link."
+_RELEASE: Final = re.compile(r"(?P<major>0|[1-9][0-9]{0,5})\.(?P<minor>0|[1-9][0-9]{0,5})")
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A failure that is known, as it stands in the file."""
+
+    requirement: Annotated[str, whole(r"[A-Z]{3}-[0-9]{3}"), about("Names the requirement that is broken.")]
+    reason: Annotated[str, Meta(min_length=1, max_length=1_000), about("Says why it is broken.")] | None = None
+    link: Annotated[str, whole(r"https?://[!-~]{1,1000}"), about("Leads to where that is told.")] | None = None
+    actual: Annotated[Json, about("Is what comes instead of what is expected; without it, whatever comes.")] | (
+        UnsetType
+    ) = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A failure that is known, and where that is written."""
+
+    entry: Entry
+    place: str
+    """`FILE:LINE`."""
+
+    @property
+    def why(self) -> str:
+        """Why it is known: the reason, or the link, or both."""
+        return ", ".join(each for each in (self.entry.reason, self.entry.link) if each is not None)
+
+
+Kind = Literal["passes", "not_claimed", "otherwise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """A requirement that was expected to be broken, and is not, or is broken otherwise."""
+
+    requirement: str
+    kind: Kind
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an implementation may fail."""
+
+    expected: Mapping[str, Expected] = field(default_factory=dict)
+    """By requirement."""
+    pinned: str | None = None
+    """The release by whose requirements it is judged; None for this one."""
+
+
+NO_TERMS: Final = Terms()
+"""Nothing is known to fail, and this release's requirements count."""
+
+
+def expected_in(text: Text, known: Collection[str]) -> Mapping[str, Expected]:
+    """Read a file of expected failures of a profile that has these requirements. Raises `FileRefused`."""
+    found, source = read_as(tuple[Entry, ...], text, _ADVICE)
+    assert isinstance(found, tuple)
+    places = source.locate(f"/{index}" for index in range(len(found)))
+    expected: dict[str, Expected] = {}
+    for index, entry in enumerate(found):
+        place = f"{text.name}:{places[f'/{index}'].line}"
+        if not (entry.reason or "").strip() and entry.link is None:
+            raise refusal(text, source, f"/{index}", f"The entry says neither why nor where that is told. {_ADVICE}")
+        if entry.requirement not in known:
+            told = f"{entry.requirement} is no requirement that is judged here: remove the entry, or mend its id."
+            raise refusal(text, source, f"/{index}/requirement", told)
+        if entry.requirement in expected:
+            first = expected[entry.requirement].place
+            told = f"{entry.requirement} stands in {first} already: keep one of the two."
+            raise refusal(text, source, f"/{index}/requirement", told)
+        expected[entry.requirement] = Expected(entry, place)
+    return expected
+
+
+def surprises(
+    expected: Mapping[str, Expected], verdicts: Mapping[str, Verdict], actual: Mapping[str, object]
+) -> tuple[Surprise, ...]:
+    """Return which entries are not as it is; those about what was not selected or left open say nothing (TOL-014)."""
+    found = (_surprise(expected[key], verdict, actual) for key, verdict in verdicts.items() if key in expected)
+    return tuple(each for each in found if each is not None)
+
+
+def _surprise(expected: Expected, verdict: Verdict, actual: Mapping[str, object]) -> Surprise | None:
+    key = expected.entry.requirement
+    match verdict:
+        case "pass":
+            told = f"{expected.place}: {key} is expected to fail, and passes: remove the entry."
+            return Surprise(key, "passes", told)
+        case "not_claimed":
+            told = f"{expected.place}: {key} is expected to fail, and is not claimed, so not judged: remove the entry."
+            return Surprise(key, "not_claimed", told)
+        case "fail" if expected.entry.actual is not UNSET:
+            if _text(expected.entry.actual) == _text(actual[key]):
+                return None
+            wanted, came = one_line(_text(expected.entry.actual), 200), one_line(_text(actual[key]), 200)
+            told = f"{expected.place}: {key} fails otherwise than expected: not with {wanted}, but with {came}."
+            return Surprise(key, "otherwise", told)
+        case _:
+            return None
+
+
+def _text(value: object) -> str:
+    """Return a JSON value as text that is the same for the same value."""
+    return json.dumps(value, sort_keys=True)
+
+
+def in_grace(requirement: Requirement, pinned: str | None, release: str) -> bool:
+    """Tell whether a requirement only warns: it came with this release, and an earlier one is pinned (TOL-015)."""
+    if pinned is None:
+        return False
+    return parsed(pinned) < parsed(requirement.since) == parsed(release)
+
+
+def parsed(release: str) -> tuple[int, int]:
+    """Return the numbers of a release, MAJOR.MINOR. Raises `ValueError`."""
+    found = _RELEASE.fullmatch(release)
+    if found is None:
+        raise ValueError(f"{release!r} is no release: write it as MAJOR.MINOR, as in 0.1")
+    return int(found["major"]), int(found["minor"])

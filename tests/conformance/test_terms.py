@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.helpers import perdure
+
+from perdure_conformance.lint.files import FileRefused, read
+from perdure_conformance.profiles import PROFILES
+from perdure_conformance.requirements import registered, requirements
+from perdure_conformance.terms import expected_in, in_grace
+
+MUTANTS = "perdure_conformance.journal.mutants"
+KNOWN = [requirement.id for requirement in PROFILES["journal"].requirements()]
+ONE = "- requirement: JRN-007\n  reason: The nightly repair removes it.\n"
+PASSES = "- {requirement: JRN-021, link: https://tracker.example/1}\n"
+
+
+def checked(folder: Path, mutant: str, known: str | None, *more: str) -> tuple[int, dict[str, Any], str]:
+    folder.joinpath("known.yaml").write_text(known or "[]")
+    words = ("check", "journal", f"{MUTANTS}:{mutant}", "--depth", "quick", "--only", "JRN-007,JRN-021")
+    done = perdure(*words, "--expected-failures", "known.yaml", *more, cwd=folder)
+    report: dict[str, Any] = json.loads(folder.joinpath("perdure-report", "report.json").read_text())
+    return done.returncode, report, done.stdout
+
+
+def test_a_failure_that_is_expected_does_not_count_and_nobody_is_called_conformant(tmp_path: Path) -> None:
+    code, report, told = checked(tmp_path, "KeepsTheLoser", ONE)
+    assert (code, report["outcome"], report["exit_code"], report["surprises"]) == (0, "as_expected", 0, [])
+    (broken,) = [each for each in report["requirements"] if each["verdict"] == "fail"]
+    assert broken["excuse"] == {"kind": "expected", "why": "The nightly repair removes it."}
+    assert "fail, expected" in told
+    assert "\nNOT CONFORMANT, AS EXPECTED  memory 1" in told
+    assert "Level" not in told
+
+
+def test_an_unexpected_pass_fails_and_names_the_line(tmp_path: Path) -> None:
+    code, report, told = checked(tmp_path, "KeepsTheLoser", ONE + PASSES)
+    assert (code, report["outcome"]) == (1, "not_conformant")
+    assert report["surprises"] == [
+        {
+            "id": "JRN-021",
+            "kind": "passes",
+            "sentence": "known.yaml:3: JRN-021 is expected to fail, and passes: remove the entry.",
+        }
+    ]
+    assert "known.yaml:3: JRN-021 is expected to fail, and passes" in told
+
+
+def test_what_was_not_selected_says_nothing(tmp_path: Path) -> None:
+    code, report, _ = checked(tmp_path, "KeepsTheLoser", ONE + "- {requirement: JRN-001, reason: unseen}\n")
+    assert (code, report["surprises"]) == (0, [])
+
+
+def test_another_answer_than_the_one_that_is_known_is_told(tmp_path: Path) -> None:
+    code, report, _ = checked(tmp_path, "KeepsTheLoser", ONE + "  actual: {refused: held}\n")
+    assert (code, [each["kind"] for each in report["surprises"]]) == (1, ["otherwise"])
+    assert "excuse" not in next(each for each in report["requirements"] if each["id"] == "JRN-007")
+    (broken,) = [each for each in report["requirements"] if each["verdict"] == "fail"]
+    actual = json.loads(Path(tmp_path, broken["case"], "case.json").read_text())["actual"]
+    code, report, _ = checked(tmp_path, "KeepsTheLoser", ONE + f"  actual: {json.dumps(actual)}\n")
+    assert (code, report["surprises"]) == (0, [])
+
+
+def test_without_terms_a_report_says_none(tmp_path: Path) -> None:
+    code, report, _ = checked(tmp_path, "KeepsTheLoser", None, "--pinned", "0.1")
+    assert (code, report["outcome"], report["pinned"]) == (1, "not_conformant", "0.1")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- requirement: JRN-*\n  reason: x\n", "known.yaml:1:16: `JRN-*` has not the form"),
+        ("- requirement: JRN-007\n", "known.yaml:1:3: The entry says neither why"),
+        ("- requirement: JRN-007\n  reason: '  '\n", "known.yaml:1:3: The entry says neither why"),
+        ("- requirement: JRN-007\n  link: javascript:alert(1)\n", "known.yaml:2:9: `javascript:alert(1)` has not"),
+        ("- requirement: SPC-017\n  reason: x\n", "known.yaml:1:16: SPC-017 is no requirement that is judged here"),
+        (ONE + ONE, "known.yaml:3:16: JRN-007 stands in"),
+        ("- requirement: JRN-007\n  because: x\n", "known.yaml:2:12: "),
+        ("{}", "known.yaml:1:1: Write an array here"),
+        ("- &a {requirement: JRN-007, reason: x}\n- *a\n", "known.yaml:1:3: "),
+    ],
+)
+def test_a_file_that_says_something_else_is_refused_at_its_place(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "known.yaml"
+    path.write_text(text)
+    with pytest.raises(FileRefused) as raised:
+        expected_in(read(str(path), None), KNOWN)
+    assert str(raised.value).removeprefix(f"{tmp_path}/").startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--expected-failures", "none.yaml"), "none.yaml cannot be read"),
+        (("--pinned", "99.0"), "a release to come"),
+        (("--pinned", "latest"), "MAJOR.MINOR"),
+    ],
+)
+def test_wrong_terms_are_wrong_usage(words: tuple[str, str], told: str, tmp_path: Path) -> None:
+    done = perdure("check", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_requirement_says_with_which_release_it_came() -> None:
+    page = "**JRN-900** It holds.\n- Claim: `core`\n- Source: here\n- Since: 0.2\n"
+    requirement = registered({"page.md": page})["JRN-900"]
+    assert requirement.since == "0.2"
+    assert in_grace(requirement, "0.1", "0.2")
+    assert not in_grace(requirement, "0.1", "0.3")
+    assert not in_grace(requirements()["JRN-007"], "0.1", "0.2")
