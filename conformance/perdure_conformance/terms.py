@@ -33,6 +33,10 @@ _ADVICE: Final = "Each entry names one requirement, by its whole id, with a reas
 _RELEASE: Final = re.compile(r"(?P<major>0|[1-9][0-9]{0,5})\.(?P<minor>0|[1-9][0-9]{0,5})")
 
 
+class TermsRefused(ValueError):
+    """Terms that say nothing. `str(error)` is one sentence that names the place and what helps."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A failure that is known, as it stands in the file."""
 
@@ -145,8 +149,8 @@ def in_grace(requirement: Requirement, pinned: str | None, release: str) -> bool
 
 
 def parsed(release: str) -> tuple[int, int]:
-    """Return the numbers of a release, MAJOR.MINOR. Raises `ValueError`."""
+    """Return the numbers of a release, MAJOR.MINOR. Raises `TermsRefused`."""
     found = _RELEASE.fullmatch(release)
     if found is None:
-        raise ValueError(f"{release!r} is no release: write it as MAJOR.MINOR, as in 0.1")
+        raise TermsRefused(f"{release!r} is no release: write it as MAJOR.MINOR, as in 0.1.")
     return int(found["major"]), int(found["minor"])

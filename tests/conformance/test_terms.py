@@ -95,7 +95,7 @@ def test_a_file_that_says_something_else_is_refused_at_its_place(text: str, told
     ("words", "told"),
     [
         (("--expected-failures", "none.yaml"), "none.yaml cannot be read"),
-        (("--pinned", "99.0"), "a release to come"),
+        (("--pinned", "99.0"), "for it is to come"),
         (("--pinned", "latest"), "MAJOR.MINOR"),
     ],
 )

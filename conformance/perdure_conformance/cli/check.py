@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 from rich.progress import TaskID
 
+from perdure_conformance.checking import checked, prepare, terms_of
 from perdure_conformance.cli.common import (
     console,
     even_if_nobody_reads,
@@ -21,12 +19,10 @@ from perdure_conformance.cli.common import (
     target_or_exit,
     wrong_usage,
 )
-from perdure_conformance.lint.files import FileRefused, read
 from perdure_conformance.profiles import PROFILES
-from perdure_conformance.reports import failure, report, terminal
-from perdure_conformance.reports.inert import inert
-from perdure_conformance.suite import AnyProfile, Finding, Judgement, Options
-from perdure_conformance.terms import Terms, expected_in, parsed
+from perdure_conformance.reports import terminal
+from perdure_conformance.suite import AnyProfile, Options
+from perdure_conformance.terms import Terms, TermsRefused
 from perdure_conformance.verdict import Depth
 
 EPILOG = """\b
@@ -94,46 +90,14 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
             bar.update(tasks[label], completed=done)
 
         options = Options(depth, seed, timeout_s=timeout, only=selected)
-        with contextlib.redirect_stdout(sys.stderr):  # What it prints must not mix with the report.
-            judgement = judged_as.judge(implementation, options, tell)
-    folders = {name: _write(report_dir, finding) for name, finding in judgement.findings.items()}
-    built = report.build(
-        judged_as,
-        judgement,
-        implementation,
-        depth=depth,
-        seed=seed,
-        only=selected,
-        terms=terms,
-        cases={name: str(folder) for name, folder in folders.items()},
-    )
-    _tell_if_it_fails(
-        lambda: failure.write_text(report_dir / "report.json", json.dumps(built.document, indent=2) + "\n")
-    )
+        done = checked(judged_as, implementation, options, report_dir, terms, tell)
     if as_json:
-        print_json(built.document)
+        print_json(done.report.document)
     else:
         with even_if_nobody_reads():
-            _show(built, judgement, folders, report_dir)
-    sys.exit(built.exit_code)
-
-
-def _write(report_dir: Path, finding: Finding) -> Path:
-    _tell_if_it_fails(lambda: failure.write(report_dir, finding))
-    return failure.folder_of(report_dir, finding)
-
-
-def _tell_if_it_fails(write: Callable[[], object]) -> None:
-    """Write, and give the verdict even if that is not possible any more."""
-    try:
-        write()
-    except OSError as error:
-        sys.stderr.write(f"perdure: {inert(str(error))}. The verdict stands, and is not kept.\n")
-
-
-def _show(built: report.Report, judgement: Judgement, folders: dict[str, Path], report_dir: Path) -> None:
-    terminal.show(console(), built, judgement, folders)
-    console().print(f"Report: {report_dir / 'report.json'}", soft_wrap=True, markup=False)
+            terminal.show(console(), done.report, done.judgement, done.folders)
+            console().print(f"Report: {done.path}", soft_wrap=True, markup=False)
+    sys.exit(done.report.exit_code)
 
 
 def _profile(name: str) -> AnyProfile:
@@ -160,13 +124,9 @@ def _selected(profile: AnyProfile, only: list[str]) -> frozenset[str]:
 
 def _terms(profile: AnyProfile, expected_failures: str | None, pinned: str | None) -> Terms:
     try:
-        if pinned is not None and parsed(pinned) > parsed(report.release()):
-            wrong_usage(f"--pinned {pinned} is a release to come; this one is {report.release()}.")
-        text = None if expected_failures is None else read(expected_failures, None)
-        known = [requirement.id for requirement in profile.requirements()]
-        return Terms({} if text is None else expected_in(text, known), pinned)
-    except (FileRefused, ValueError) as error:
-        wrong_usage(f"{error}.".replace("..", "."))
+        return terms_of(profile, expected_failures, pinned)
+    except TermsRefused as error:
+        wrong_usage(str(error))
 
 
 def _meant(identity: str, known: list[str]) -> str:
@@ -182,12 +142,6 @@ def _meant(identity: str, known: list[str]) -> str:
 
 def _prepare(report_dir: Path) -> None:
     try:
-        report_dir.mkdir(parents=True, exist_ok=True)
-        (report_dir / "failures").mkdir(exist_ok=True)
-        failure.write_text(report_dir / "report.json", "")
-        (report_dir / "report.json").unlink()
+        prepare(report_dir)
     except OSError as error:
         wrong_usage(f"{report_dir} cannot be written: {error.strerror}. Name another folder with --report.")
-    if removed := failure.remove_old(report_dir):
-        failures = "failure" if removed == 1 else "failures"
-        sys.stderr.write(f"perdure: removed {removed} {failures} of an earlier check from {report_dir / 'failures'}.\n")

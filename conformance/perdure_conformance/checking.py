@@ -1,0 +1,92 @@
+"""A check from end to end: judge, keep each failure in a folder of its own, write the report beside them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.lint.files import FileRefused, read
+from perdure_conformance.reports import failure
+from perdure_conformance.reports.inert import inert
+from perdure_conformance.reports.report import Report, build, release
+from perdure_conformance.suite import AnyProfile, Finding, Judgement, Options, Progress, say_nothing
+from perdure_conformance.terms import NO_TERMS, Terms, TermsRefused, expected_in, parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of a check."""
+
+    report: Report
+    judgement: Judgement
+    folders: Mapping[str, Path]
+    """Where each failure is kept."""
+    path: Path
+    """The report."""
+
+
+def terms_of(profile: AnyProfile, expected_failures: str | None, pinned: str | None) -> Terms:
+    """Return the terms in a file of expected failures, and under a pinned release. Raises `TermsRefused`."""
+    try:
+        if pinned is not None and parsed(pinned) > parsed(release()):
+            raise TermsRefused(f"{pinned} cannot be pinned, for it is to come: this release is {release()}.")
+        text = None if expected_failures is None else read(expected_failures, None)
+        known = [requirement.id for requirement in profile.requirements()]
+        return Terms({} if text is None else expected_in(text, known), pinned)
+    except FileRefused as error:
+        raise TermsRefused(str(error)) from error
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder of a report, and tell what is removed from it. Raises `OSError` if it cannot be written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "failures").mkdir(exist_ok=True)
+    failure.write_text(folder / "report.json", "")
+    (folder / "report.json").unlink()
+    if removed := failure.remove_old(folder):
+        failures = "failure" if removed == 1 else "failures"
+        sys.stderr.write(f"perdure: removed {removed} {failures} of an earlier check from {folder / 'failures'}.\n")
+
+
+def checked(
+    profile: AnyProfile,
+    target: Target,
+    options: Options,
+    folder: Path,
+    terms: Terms = NO_TERMS,
+    progress: Progress = say_nothing,
+) -> Checked:
+    """Check an implementation. The verdict stands even if the folder, which is there, cannot be written any more."""
+    with contextlib.redirect_stdout(sys.stderr):  # What it prints must not mix with the report.
+        judgement = profile.judge(target, options, progress)
+    folders = {name: _kept(folder, finding) for name, finding in judgement.findings.items()}
+    report = build(
+        profile,
+        judgement,
+        target,
+        depth=options.depth,
+        seed=options.seed,
+        only=options.only,
+        terms=terms,
+        cases={name: str(kept) for name, kept in folders.items()},
+    )
+    path = folder / "report.json"
+    _tell_if_it_fails(lambda: failure.write_text(path, json.dumps(report.document, indent=2) + "\n"))
+    return Checked(report, judgement, folders, path)
+
+
+def _kept(folder: Path, finding: Finding) -> Path:
+    _tell_if_it_fails(lambda: failure.write(folder, finding))
+    return failure.folder_of(folder, finding)
+
+
+def _tell_if_it_fails(write: Callable[[], object]) -> None:
+    try:
+        write()
+    except OSError as error:
+        sys.stderr.write(f"perdure: {inert(str(error))}. The verdict stands, and is not kept.\n")

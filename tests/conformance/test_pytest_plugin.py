@@ -1,0 +1,104 @@
+"""The plugin and the class to subclass, each in a pytest of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.helpers import ROOT
+
+from perdure_conformance.profiles import PROFILES
+
+CLASS = """
+from perdure_conformance.testing import Conformance
+
+class TestIt(Conformance):
+    target = {target!r}
+    {more}
+"""
+MUTANT = "perdure_conformance.journal.mutants:KeepsTheLoser"
+JOURNAL = [requirement.id for requirement in PROFILES["journal"].requirements()]
+
+
+def outcome_of(folder: Path, target: str | list[str], *words: str, more: str = "pass") -> tuple[int, str]:
+    folder.joinpath("test_it.py").write_text(CLASS.format(target=target, more=more))
+    command = (
+        sys.executable,
+        "-m",
+        "pytest",
+        "-rsfx",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "perdure_conformance.pytest_plugin",
+        "-W",
+        "error",
+        *words,
+    )
+    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout + done.stderr
+
+
+def report_in(folder: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(folder.joinpath("kept", "TestIt", "report.json").read_text())
+    return report
+
+
+def test_a_good_journal_passes_and_what_is_not_covered_is_told(tmp_path: Path) -> None:
+    code, told = outcome_of(tmp_path, "memory", "--perdure-report", "kept", "--perdure-seed", "7")
+    assert code == 0, told
+    verdicts = [each["verdict"] for each in report_in(tmp_path)["requirements"]]
+    assert f"{verdicts.count('pass') + 1} passed, {len(JOURNAL) - verdicts.count('pass')} skipped" in told
+    assert "perdure: TestIt" in told
+    assert f"memory 1: level {report_in(tmp_path)['level']}" in told
+    assert "not covered: durable: not claimed" in told
+    assert (report_in(tmp_path)["seed"], report_in(tmp_path)["depth"]) == (7, "quick")
+
+
+def test_a_broken_requirement_is_a_test_that_fails_with_its_case(tmp_path: Path) -> None:
+    code, told = outcome_of(tmp_path, MUTANT, "--perdure-report", "kept")
+    assert code == 1
+    assert "2 failed" in told
+    assert "FAILED test_it.py::TestIt::test_requirement[JRN-007]" in told
+    assert "broken: JRN-007" in told
+    assert "again     perdure rerun kept/TestIt/failures/JRN-007" in told
+
+
+def test_what_is_expected_to_fail_does_and_what_passes_all_the_same_fails(tmp_path: Path) -> None:
+    known = tmp_path / "known.yaml"
+    known.write_text("- {requirement: JRN-007, reason: it is known}\n")
+    code, told = outcome_of(tmp_path, MUTANT, more="expected_failures = 'known.yaml'")
+    assert code == 0, told
+    assert "XFAIL test_it.py::TestIt::test_requirement[JRN-007] - it is known" in told
+    known.write_text("- {requirement: JRN-001, reason: it is known}\n")
+    code, told = outcome_of(tmp_path, "memory", more="expected_failures = 'known.yaml'")
+    assert code == 1
+    assert "known.yaml:1: JRN-001 is expected to fail, and passes: remove the entry." in told
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed: its example is not covered")
+def test_a_program_is_judged_by_its_command(tmp_path: Path) -> None:
+    code, told = outcome_of(tmp_path, ["node", str(ROOT / "conformance/examples/node-journal/adapter.mjs")])
+    assert code == 0, told
+    assert "level" in told
+
+
+def test_a_fault_is_no_verdict_and_fails(tmp_path: Path) -> None:
+    code, told = outcome_of(tmp_path, [sys.executable, "-c", "print('hello')"])
+    assert code == 1
+    assert "passed" not in told
+    assert "FAILED test_it.py::TestIt::test_it_opens_and_comes_to_a_verdict" in told
+
+
+def test_wrong_settings_are_one_sentence(tmp_path: Path) -> None:
+    _, told = outcome_of(tmp_path, "oracle")
+    assert "perdure: There is no journal called 'oracle'" in told
+    code, told = outcome_of(tmp_path, "memory", more="profile = 'runtime'")
+    assert code != 0
+    assert "There is no profile 'runtime'. What there is: journal, spec, reducer." in told
+    assert "Traceback" not in told
