@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +22,17 @@ class TestIt(Conformance):
     target = {target!r}
     {more}
 """
+PLUGIN = "perdure_conformance.pytest_plugin"
+IS_FOUND = any(each.value == PLUGIN for each in entry_points(group="pytest11"))
+BY_NAME = () if IS_FOUND else ("-p", PLUGIN)
+"""How it is named where it is imported from a checkout, and not installed."""
 MUTANT = "perdure_conformance.journal.mutants:KeepsTheLoser"
 JOURNAL = [requirement.id for requirement in PROFILES["journal"].requirements()]
 
 
 def outcome_of(folder: Path, target: str | list[str], *words: str, more: str = "pass") -> tuple[int, str]:
     folder.joinpath("test_it.py").write_text(CLASS.format(target=target, more=more))
-    command = (
-        sys.executable,
-        "-m",
-        "pytest",
-        "-rsfx",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "perdure_conformance.pytest_plugin",
-        "-W",
-        "error",
-        *words,
-    )
+    command = (sys.executable, "-m", "pytest", "-rsfx", "-p", "no:cacheprovider", *BY_NAME, "-W", "error", *words)
     done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
