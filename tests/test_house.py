@@ -54,6 +54,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure.kernel",),
     ("perdure.journal",),
     ("perdure.authoring",),
+    ("perdure_conformance.terms",),
     (
         "perdure_conformance.harness",
         "perdure_conformance.rules",
@@ -74,9 +75,12 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure_conformance.reports",),
     ("perdure_conformance.lint",),
     ("perdure_conformance.histories",),
+    ("perdure_conformance.handwritten",),
+    ("perdure_conformance.expectations",),
     ("perdure_conformance.tool", "perdure_conformance.bench"),
     ("perdure_conformance.simulation",),
-    ("perdure_conformance.cli",),
+    ("perdure_conformance.checking",),
+    ("perdure_conformance.cli", "perdure_conformance.testing"),
 ]
 """From the ground up: a module imports its own package, and the floors below it; never what stands beside it."""
 

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from perdure_conformance.expectations import expected_in
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.lint.files import FileRefused, read
 from perdure_conformance.reports import failure
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.report import Report, build, release
 from perdure_conformance.suite import AnyProfile, Finding, Judgement, Options, Progress, say_nothing
-from perdure_conformance.terms import NO_TERMS, Terms, TermsRefused, expected_in, parsed
+from perdure_conformance.terms import NO_TERMS, Terms, TermsRefused, parsed
 
 
 @dataclass(frozen=True, slots=True)

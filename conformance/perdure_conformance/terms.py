@@ -1,12 +1,6 @@
 """Terms: what an implementation is known to fail, and by the requirements of which release it is judged.
 
-A file of expected failures is an array, in JSON or YAML:
-
-    - requirement: JRN-007
-      reason: The loser of a race is kept until the nightly repair.
-    - requirement: JRN-015
-      link: https://tracker.example/412
-      actual: {refused: event_id_conflict}
+`expectations` reads what is known from a file.
 
 Source: "Verdicts" of the conformance design; TOL-014 and TOL-015.
 """
@@ -15,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
@@ -23,13 +17,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from perdure.kernel.structure import Json, about, whole
-from perdure_conformance.handwritten import read_as, refusal
-from perdure_conformance.histories.words import one_line
-from perdure_conformance.lint.files import Text
 from perdure_conformance.requirements import Requirement
 from perdure_conformance.verdict import Verdict
 
-_ADVICE: Final = "Each entry names one requirement, by its whole id, with a reason or a link."
+_SHOWN: Final = 200
 _RELEASE: Final = re.compile(r"(?P<major>0|[1-9][0-9]{0,5})\.(?P<minor>0|[1-9][0-9]{0,5})")
 
 
@@ -88,27 +79,6 @@ NO_TERMS: Final = Terms()
 """Nothing is known to fail, and this release's requirements count."""
 
 
-def expected_in(text: Text, known: Collection[str]) -> Mapping[str, Expected]:
-    """Read a file of expected failures of a profile that has these requirements. Raises `FileRefused`."""
-    found, source = read_as(tuple[Entry, ...], text, _ADVICE)
-    assert isinstance(found, tuple)
-    places = source.locate(f"/{index}" for index in range(len(found)))
-    expected: dict[str, Expected] = {}
-    for index, entry in enumerate(found):
-        place = f"{text.name}:{places[f'/{index}'].line}"
-        if not (entry.reason or "").strip() and entry.link is None:
-            raise refusal(text, source, f"/{index}", f"The entry says neither why nor where that is told. {_ADVICE}")
-        if entry.requirement not in known:
-            told = f"{entry.requirement} is no requirement that is judged here: remove the entry, or mend its id."
-            raise refusal(text, source, f"/{index}/requirement", told)
-        if entry.requirement in expected:
-            first = expected[entry.requirement].place
-            told = f"{entry.requirement} stands in {first} already: keep one of the two."
-            raise refusal(text, source, f"/{index}/requirement", told)
-        expected[entry.requirement] = Expected(entry, place)
-    return expected
-
-
 def surprises(
     expected: Mapping[str, Expected], verdicts: Mapping[str, Verdict], actual: Mapping[str, object]
 ) -> tuple[Surprise, ...]:
@@ -129,15 +99,20 @@ def _surprise(expected: Expected, verdict: Verdict, actual: Mapping[str, object]
         case "fail" if expected.entry.actual is not UNSET:
             if _text(expected.entry.actual) == _text(actual[key]):
                 return None
-            wanted, came = one_line(_text(expected.entry.actual), 200), one_line(_text(actual[key]), 200)
+            wanted, came = _shown(expected.entry.actual), _shown(actual[key])
             told = f"{expected.place}: {key} fails otherwise than expected: not with {wanted}, but with {came}."
             return Surprise(key, "otherwise", told)
         case _:
             return None
 
 
+def _shown(value: object) -> str:
+    text = _text(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
 def _text(value: object) -> str:
-    """Return a JSON value as text that is the same for the same value."""
+    """Return a JSON value as harmless text, the same for the same value."""
     return json.dumps(value, sort_keys=True)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from tests.conformance.helpers import perdure
 
+from perdure_conformance.expectations import expected_in
 from perdure_conformance.lint.files import FileRefused, read
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.requirements import registered, requirements
-from perdure_conformance.terms import expected_in, in_grace
+from perdure_conformance.terms import in_grace
 
 MUTANTS = "perdure_conformance.journal.mutants"
 KNOWN = [requirement.id for requirement in PROFILES["journal"].requirements()]
