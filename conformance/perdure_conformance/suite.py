@@ -90,6 +90,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Whether it fails only after something else was done."""
         return False
 
+    @property
+    def tries(self) -> int:
+        """How often it is played until it fails the same way: more than once if that depends on timing."""
+        return 1
+
     def as_played(self, again: Replay) -> Self:
         """Return the case with what came of playing it; what it did not come to is left out."""
         return msgspec.structs.replace(self, expected=again.expected, actual=again.actual)

@@ -22,6 +22,10 @@ Examples:
   perdure rerun perdure-report/failures/JRN-007
 """
 
+_OF_TIMING = (
+    "It did not fail in {tries} tries. It depends on who comes first, so that does not tell that it cannot fail."
+)
+
 
 def rerun(
     folder: Annotated[Path, typer.Argument(help="The folder of a failure, as a check has named it.")],
@@ -69,7 +73,7 @@ def _show(profile: AnyProfile, case: Case, again: Replay) -> None:
     told = requirement.sentence if requirement is not None else failure.meaning_of_fault(case.failure)
     lines = [f"{case.failure}  {told}", "", *case.in_words(again.answers, whole=False), ""]
     if again.failure is None and again.finished:
-        lines.append("It does not fail any more.")
+        lines.append("It does not fail any more." if case.tries == 1 else _OF_TIMING.format(tries=case.tries))
     elif again.failure is None:
         lines.append(f"It could not be told: not all {profile.steps} were answered, or could be judged.")
     else:

@@ -9,7 +9,11 @@ differences what had to come at a step, and what came
 stored      the file formats as the judge knows them
 play        plays operations against a target, and judges each answer
 scripts     one short sequence for each rule, with its accepted twin; scripts_on_files, for those who claim a format
+            and scripts_of_races, of what happens at the same time
 written     all scripts
+racing      a race: several handles at once, each on a thread
+races       what came of a race, and what must be true of it
+linearizability whether some order of calls explains all their answers
 machine     the stateful machine: sequences nobody thought of
 cases       a failing play as data: played again, and the ways to make it smaller
 describe    operations in words

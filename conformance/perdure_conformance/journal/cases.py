@@ -6,7 +6,8 @@ A case holds concrete operations, not a seed: what it does cannot change with th
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Self
 
 import msgspec
@@ -15,7 +16,7 @@ from msgspec import Meta
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.describe import numbered
-from perdure_conformance.journal.operations import Append, Identities, Load, Operation
+from perdure_conformance.journal.operations import Append, Follow, Identities, Load, Operation, Race, Racing, one_by_one
 from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.judging import failure_of, replayed
@@ -23,6 +24,11 @@ from perdure_conformance.shrinking import chunks, fewest, smallest, within
 from perdure_conformance.suite import Case, Inconclusive, Replay, Violation
 
 _MAX_RECORDS, _MAX_BODY_BYTES = 20_000, 64 * 2**20
+
+_TRIES_OF_A_RACE = 20
+"""How often a case with a race is played until it fails the same way."""
+_TRIES_TO_SHRINK_A_RACE = 5
+"""A smaller case with a race must fail the same way in most of so many tries: it is to fail again later."""
 
 
 class PlayOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,12 +46,18 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
     @property
     def size(self) -> int:
         """How many operations it has."""
-        return sum(len(play.operations) for play in self.plays)
+        return sum(1 for play in self.plays for _ in one_by_one(play.operations))
 
     @property
     def needs_prior_state(self) -> bool:
         """Whether it fails only after other plays."""
         return len(self.plays) > 1
+
+    @property
+    def tries(self) -> int:
+        """Once, or more often if it has a race."""
+        races = any(isinstance(operation, Race) for play in self.plays for operation in play.operations)
+        return _TRIES_OF_A_RACE if races else 1
 
     def as_played(self, again: Replay) -> Self:
         """Return the case with what came of playing it, up to the operation that failed."""
@@ -59,7 +71,7 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
         records = [
             record
             for play in self.plays
-            for operation in play.operations
+            for operation in one_by_one(play.operations)
             if isinstance(operation, Append)
             for record in operation.records
         ]
@@ -77,7 +89,19 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
 
 
 def replay(case: JournalCase, target: Target, rules: Rules = RULES) -> Replay:
-    """Play a case on fresh state."""
+    """Play a case on fresh state; one with a race again and again, until it fails the same way."""
+    return _replayed(case, target, rules, case.tries)
+
+
+def _replayed(case: JournalCase, target: Target, rules: Rules, tries: int) -> Replay:
+    while True:
+        again = _replayed_once(case, target, rules)
+        tries -= 1
+        if not tries or rules.same_failure(again.failure, case.failure):
+            return again
+
+
+def _replayed_once(case: JournalCase, target: Target, rules: Rules) -> Replay:
     site = Site(target, case.timeout_s)
     stop: Violation | AdapterFault | None = None
     answers: list[str] = []
@@ -120,7 +144,7 @@ def shrink(case: JournalCase, target: Target, rules: Rules = RULES, *, attempts:
         smaller = _shrunk_in_one_place(case, target, rules, attempts)
         if rules.same_failure(replay(smaller, target, rules).failure, case.failure):
             return smaller
-    return _shrunk(case, lambda candidate: replay(candidate, target, rules).failure, rules, attempts)
+    return _shrunk(case, lambda candidate: _replayed_once(candidate, target, rules).failure, rules, attempts)
 
 
 def _shrunk_in_one_place(case: JournalCase, target: Target, rules: Rules, attempts: int) -> JournalCase:
@@ -143,7 +167,11 @@ def _shrunk(
     case: JournalCase, failure: Callable[[JournalCase], str | None], rules: Rules, attempts: int
 ) -> JournalCase:
     def fails_alike(candidate: JournalCase) -> bool:
-        return rules.same_failure(failure(candidate), case.failure)
+        enough = (_TRIES_TO_SHRINK_A_RACE if candidate.tries > 1 else 1) // 2 + 1
+        looks: Counter[bool] = Counter()
+        while max(looks.values(), default=0) < enough:
+            looks[rules.same_failure(failure(candidate), case.failure)] += 1
+        return looks[True] == enough
 
     still_fails = within(attempts, fails_alike)
     *before, last = case.plays
@@ -191,19 +219,53 @@ def _merged(first: Operation, second: Operation) -> Append | None:
 def _moved_up(operations: tuple[Operation, ...], gone: Sequence[Operation]) -> tuple[Operation, ...]:
     """Let later appends close the gap that the missing ones leave."""
     missing: dict[int, int] = {}
-    for operation in gone:
+    for operation in one_by_one(gone):
         if isinstance(operation, Append):
             missing[operation.run] = missing.get(operation.run, 0) + len(operation.records)
-    return tuple(
-        msgspec.structs.replace(operation, expected_next=max(1, operation.expected_next - missing[operation.run]))
-        if isinstance(operation, Append) and operation.run in missing
-        else operation
-        for operation in operations
-    )
+
+    def of_race(operation: Racing) -> Racing:
+        return _at_earlier(operation, missing) if isinstance(operation, Append) else operation
+
+    def moved(operation: Operation) -> Operation:
+        match operation:
+            case Append():
+                return _at_earlier(operation, missing)
+            case Race(operations=of_handles):
+                return Race(tuple(of_race(each) for each in of_handles))
+            case _:
+                return operation
+
+    return tuple(moved(operation) for operation in operations)
+
+
+def _at_earlier(append: Append, missing: Mapping[int, int]) -> Append:
+    return msgspec.structs.replace(append, expected_next=max(1, append.expected_next - missing.get(append.run, 0)))
+
+
+def _fewer_at_once(race: Race) -> Iterator[Race]:
+    """Yield races with less in them: without a handle, without some operations, with fewer looks."""
+    operations = race.operations
+    for handle in race.handles:
+        rest = tuple(operation for operation in operations if operation.handle != handle)
+        if rest:
+            yield Race(rest)
+    for gone in chunks(len(operations)):
+        if len(operations) > 1:
+            yield Race(operations[: gone.start] + operations[gone.stop :])
+    for index, operation in enumerate(operations):
+        if isinstance(operation, Follow) and operation.times > 1:
+            fewer = msgspec.structs.replace(operation, times=operation.times // 2)
+            yield Race((*operations[:index], fewer, *operations[index + 1 :]))
+        elif isinstance(operation, Append):
+            for simpler, _ in _simpler(operation):
+                if isinstance(simpler, Append):
+                    yield Race((*operations[:index], simpler, *operations[index + 1 :]))
 
 
 def _simpler(operation: Operation) -> Iterator[tuple[Operation, Append | None]]:
     """Yield simpler forms of one operation, each with the append that is missing from it, if any."""
+    if isinstance(operation, Race):
+        yield from ((fewer, None) for fewer in _fewer_at_once(operation))
     if isinstance(operation, Load):
         yield from (
             (msgspec.structs.replace(operation, limit=limit), None) for limit in (1, 2) if limit < operation.limit

@@ -19,10 +19,7 @@ PAGES: Final = ("journal.md", "formats.md")
 
 _WORKFLOW_JOURNAL: Final = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
 
-_NOT_IN_THIS_RELEASE: Final = (
-    "concurrent appenders",
-    "crashes within an append, power loss, disk errors and cut connections",
-)
+_NOT_IN_THIS_RELEASE: Final = ("crashes within an append, power loss, disk errors and cut connections",)
 
 
 def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bool) -> bool:
@@ -36,13 +33,12 @@ def _holds(word: str, claims: Capabilities, *, in_process: bool) -> bool:
             return True
         case "unclaimed":
             return not (claims.snapshots and claims.leases)
-        case "durable":
-            return claims.durable is not None
         case "fencing":
             return claims.fencing and claims.leases
+        case "concurrent":
+            return claims.multi_handle if in_process else claims.multi_process
         case "read=linearizable":
-            has_second_handle = claims.multi_handle if in_process else claims.multi_process
-            return claims.read == "linearizable" and has_second_handle
+            return claims.read == "linearizable" and _holds("concurrent", claims, in_process=in_process)
         case "lease_clock=caller":
             return claims.leases and claims.lease_clock == "caller"
         case "multi_handle":
@@ -70,6 +66,10 @@ def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[s
     judged, not_judged = _words_of(verdicts, judged=True), _words_of(verdicts, judged=False)
     reasons = {
         "multi_handle": (claims.multi_handle, "claimed, and a program is one handle: claim multi_process to be judged"),
+        "concurrent": (
+            claims.multi_handle,
+            "multi_handle is, and a program is one: claim multi_process to be judged",
+        ),
         "fencing": (claims.fencing, "claimed, and epochs come from acquire: claim leases to be judged"),
         "read=linearizable": (claims.read == "linearizable", "claimed, and there is no second handle to see it by"),
         "lease_clock=caller": (claims.leases, "judged by the store's own clock, which cannot be set"),
@@ -113,6 +113,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "atomic_batch": "A batch is stored whole or not at all.",
     "multi_handle": "Several open journals of one process share the state.",
     "multi_process": "Several processes share the state.",
+    "concurrent": "Several handles at the same time: multi_handle in process, else multi_process.",
     "durable": "What an acknowledged record survives: process-crash, ordered, sector or posix-weak.",
     "snapshots": "One derived cache a run.",
     "leases": "Ownership of a run for a time, under an epoch that only grows.",

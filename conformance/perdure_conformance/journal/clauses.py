@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from perdure.journal.contract import (
@@ -32,6 +33,7 @@ from perdure.journal.contract import (
     Unavailable,
 )
 from perdure_conformance.journal.client import NotSupported
+from perdure_conformance.journal.races import COMPLAINTS, COMPLAINTS_OF_LEASES, LeaseRaceStep, RaceStep, complaint
 from perdure_conformance.journal.world import (
     AcquireStep,
     AppendStep,
@@ -590,3 +592,15 @@ def highest_epoch_is_released(step: ReleaseStep) -> bool | None:
 def unclaimed_operation_is_unsupported(step: UnclaimedStep) -> bool | None:
     """Whoever does not claim an operation says so when asked for it."""
     return isinstance(step.answer, NotSupported)
+
+
+# At the same time
+
+
+def _without_complaint(requirement: str, step: RaceStep | LeaseRaceStep) -> bool | None:
+    found = complaint(requirement, step)
+    return None if found is None else not found
+
+
+CLAUSES.extend(Clause(key, RaceStep, partial(_without_complaint, key)) for key in COMPLAINTS)
+CLAUSES.extend(Clause(key, LeaseRaceStep, partial(_without_complaint, key)) for key in COMPLAINTS_OF_LEASES)

@@ -5,18 +5,23 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import assert_never
 
+import msgspec
+
 from perdure_conformance.journal.operations import (
     Acquire,
     Append,
     Clear,
     Crash,
     Damage,
+    Follow,
     Interrupt,
     Load,
     LoadSnapshot,
     Obstruct,
     OnFiles,
     Operation,
+    Race,
+    Racing,
     ReadFile,
     RecordSpec,
     Release,
@@ -53,6 +58,8 @@ def sentence(operation: Operation) -> str:
             return f"load the snapshot of run {run}" + _on(operation.handle)
         case Acquire() | Renew() | Release():
             return _of_lease(operation)
+        case Race():
+            return f"at the same time: {'; '.join(_of_one_handle(operation, each) for each in operation.handles)}"
         case Reopen(handle=handle):
             return f"close {'every handle' if handle is None else f'handle {handle}'} and open it again"
         case ReadFile() | Interrupt() | Damage() | Obstruct() | Clear():
@@ -102,6 +109,21 @@ def _damage(operation: Damage) -> str:
             return f"write {operation.size} zeros from byte {operation.offset}"
         case "zeros":
             return f"add {operation.size} zeros behind the last byte"
+
+
+def _of_one_handle(race: Race, handle: int) -> str:
+    done = (_racing(operation) for operation in race.operations if operation.handle == handle)
+    return f"handle {handle}: {', then '.join(done)}"
+
+
+def _racing(operation: Racing) -> str:
+    match operation:
+        case Append(run=run, expected_next=expected_next):
+            return f"append {_events(operation.records)} to run {run}, at {expected_next} or where it is told"
+        case Follow(run=run, times=times, limit=limit):
+            return f"read on in run {run}, {times} times, in pages of {limit}"
+        case _:
+            return sentence(msgspec.structs.replace(operation, handle=0))
 
 
 def _events(records: tuple[RecordSpec, ...]) -> str:

@@ -20,13 +20,13 @@ from perdure_conformance.journal.world import (
     ReleaseStep,
     RenewStep,
     SaveSnapshotStep,
-    Step,
+    SingleStep,
     UnansweredStep,
     UnclaimedStep,
 )
 
 
-def expected(step: Step) -> JsonValue:
+def expected(step: SingleStep) -> JsonValue:
     """Return what had to come."""
     match step:
         case AppendStep(expected=expected) | RenewStep(expected=expected) | ReleaseStep(expected=expected):
@@ -63,7 +63,7 @@ def _expected_of_files(step: FileStep | HurtAppendStep | HurtLoadStep | HurtSnap
             return "no snapshot: its file is damaged"
 
 
-def actual(step: Step) -> JsonValue:
+def actual(step: SingleStep) -> JsonValue:
     """Return what came."""
     match step:
         case DescriptionStep(limits=limits):

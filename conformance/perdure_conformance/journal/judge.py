@@ -38,6 +38,8 @@ class Plan:
     machine: Effort
     machine_as_process: Effort
     attempts_to_shrink: int
+    races: int
+    """How often each script is played that depends on timing."""
 
     def without_shrinking(self) -> Plan:
         """Return the plan that takes each failing case as it is."""
@@ -52,18 +54,21 @@ PLANS: Final[dict[Depth, Plan]] = {
         machine=Effort(examples=12, steps=15, restarts=2, plays_to_shrink=60),
         machine_as_process=Effort(examples=4, steps=10, restarts=1, plays_to_shrink=20),
         attempts_to_shrink=150,
+        races=2,
     ),
     "normal": Plan(
         rounds=5,
         machine=Effort(examples=200, steps=25, restarts=4, plays_to_shrink=250),
         machine_as_process=Effort(examples=25, steps=20, restarts=2, plays_to_shrink=60),
         attempts_to_shrink=400,
+        races=6,
     ),
     "deep": Plan(
         rounds=8,
         machine=Effort(examples=600, steps=40, restarts=6, plays_to_shrink=800),
         machine_as_process=Effort(examples=120, steps=30, restarts=3, plays_to_shrink=200),
         attempts_to_shrink=1_000,
+        races=40,
     ),
 }
 """Normal stays below 4,000 durable operations on a good implementation."""
@@ -118,14 +123,14 @@ class _JournalCourt(Court[JournalCase, Capabilities]):
         return self._here.site.describe()
 
     def ask_written(self) -> None:
-        """Play each script once."""
+        """Play each script once, or as often as is planned if it depends on timing."""
         only = self.options.only
         scripts = [script for script in ALL_SCRIPTS if not only or only & set(script.reaches)]
         for script in self.each("scripts", scripts):
-            if not script.alone:
-                self._play_script(script, self._here)
-            elif self._makes_sense_apart():
-                self._play_script(script, self._apart)
+            if script.alone and not self._makes_sense_apart():
+                continue
+            for _ in range(self._plan.races if script.depends_on_timing else 1):
+                self._play_script(script, self._apart if script.alone else self._here)
 
     def ask_drawn(self) -> None:
         """Run the machine where the target is, and once more in a process if that is another place."""

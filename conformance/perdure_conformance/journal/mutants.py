@@ -46,10 +46,10 @@ from perdure.journal.memory import MemoryJournal
 from perdure.journal.reference import Lease
 from perdure.journal.sqlite import SqliteJournal
 from perdure.kernel.identity import EventId, OwnerId, RunId
-from perdure_conformance.journal import mutants_of_files
+from perdure_conformance.journal import mutants_of_files, mutants_of_races
 from perdure_conformance.journal.registry import MUTANTS, mutant
 
-__all__ = ["MUTANTS", "mutants_of_files"]
+__all__ = ["MUTANTS", "mutants_of_files", "mutants_of_races"]
 
 Records = Sequence[Envelope]
 
@@ -137,7 +137,7 @@ class TellsTheLastSequence(_Memory):
         return answer
 
 
-@mutant("JRN-006", overlaps=("JRN-002", "JRN-003"))
+@mutant("JRN-006", overlaps=("JRN-002", "JRN-003", "JRN-027"))
 class TakesOneAsAnywhere(_Memory):
     """Takes an expected sequence of 1 as "append, wherever the end is"."""
 
@@ -162,7 +162,7 @@ class KeepsTheLoser(_Memory):
         return answer
 
 
-@mutant("JRN-007", overlaps=("JRN-015",))
+@mutant("JRN-007", overlaps=("JRN-015", "JRN-027", "JRN-029"))
 class SaysNotStoredAndStores(_Memory):
     """Answers every fourth append `not_stored`, after it has stored it."""
 
@@ -504,7 +504,7 @@ class ForgetsIdsOnReopen(_Memory):
 # Loading
 
 
-@mutant("JRN-011")
+@mutant("JRN-011", overlaps=("JRN-028",))
 class ServesTheLastRunInstead(_Memory):
     """Serves the run that it looked at last when it does not know the one that was asked for."""
 
@@ -564,7 +564,7 @@ class KnowsCommonVersionsOnly(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
-@mutant("JRN-003", overlaps=("JRN-020",))
+@mutant("JRN-003", overlaps=("JRN-020", "JRN-028"))
 class SkipsBetweenPages(_Memory):
     """Begins each page after the first one record too late."""
 
@@ -573,7 +573,7 @@ class SkipsBetweenPages(_Memory):
         return super().load(run_id, from_sequence + 1 if from_sequence > 1 else 1, limit)
 
 
-@mutant("JRN-003")
+@mutant("JRN-003", overlaps=("JRN-027",))
 class SortsAsText(_Memory):
     """Sorts sequences as text, so that 10 comes before 2."""
 
@@ -655,7 +655,7 @@ class CommitsOnClose(SqliteJournal):
         super().close()
 
 
-@mutant("JRN-018")
+@mutant("JRN-018", overlaps=("JRN-027",))
 class TrustsItsOwnCounter(_Memory):
     """Counts each run's records itself after the first look, and misses what other handles append."""
 
@@ -1011,6 +1011,7 @@ class LastsForSeconds(_Memory):
         "JRN-018",
         "JRN-023",
         "JRN-024",
+        "JRN-027",
     ),
 )
 class AcceptsEverything(_Memory):

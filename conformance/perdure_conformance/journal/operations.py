@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
 
 import msgspec
@@ -117,6 +118,32 @@ class Release(_Operation, frozen=True, tag="release"):
     handle: Number = 0
 
 
+class Follow(_Operation, frozen=True, tag="follow"):
+    """In a race alone: read on after the last record that this handle has shown, so many times."""
+
+    run: Number
+    times: Annotated[int, Meta(ge=1, le=1_000)] = 1
+    limit: Position = 1_000
+    handle: Number = 0
+
+
+Racing = Append | Load | Follow | Acquire
+
+
+class Race(_Operation, frozen=True, tag="race"):
+    """Several handles at once: each does its own operations one after the other, and all start together.
+
+    An append goes to what its handle takes for the next sequence: `expected_next`, until an answer tells more.
+    """
+
+    operations: Annotated[tuple[Racing, ...], Meta(min_length=1, max_length=200)]
+
+    @property
+    def handles(self) -> list[int]:
+        """The handles that take part, the lowest first."""
+        return sorted({operation.handle for operation in self.operations})
+
+
 class Reopen(_Operation, frozen=True, tag="reopen"):
     """Close every handle in good order, or one, and open it again."""
 
@@ -173,7 +200,16 @@ class Clear(_Operation, frozen=True, tag="clear"):
 
 OnFiles = ReadFile | Interrupt | Damage | Obstruct | Clear
 """What is done behind the journal's back, to files whose format it claims."""
-Operation = Append | Load | SaveSnapshot | LoadSnapshot | Acquire | Renew | Release | Reopen | Crash | OnFiles
+Operation = Append | Load | SaveSnapshot | LoadSnapshot | Acquire | Renew | Release | Race | Reopen | Crash | OnFiles
+
+
+def one_by_one(operations: Iterable[Operation]) -> Iterator[Operation | Racing]:
+    """Yield the operations, and instead of each race those of its handles."""
+    for operation in operations:
+        if isinstance(operation, Race):
+            yield from operation.operations
+        else:
+            yield operation
 
 
 _AWKWARD: dict[str, JsonObject] = {

@@ -27,6 +27,7 @@ from perdure.journal.contract import (
     StaleEpoch,
     Unavailable,
     acknowledge,
+    invalid_or_too_large,
     utf8_bytes,
 )
 from perdure.kernel.identity import RunId
@@ -56,12 +57,15 @@ from perdure_conformance.journal.operations import (
     Obstruct,
     OnFiles,
     Operation,
+    Race,
     ReadFile,
     Release,
     Renew,
     Reopen,
     SaveSnapshot,
 )
+from perdure_conformance.journal.races import LeaseRaceStep, LoadCall, RaceStep, complaint
+from perdure_conformance.journal.racing import Clock, Outcome, run_race
 from perdure_conformance.journal.rules import Rules
 from perdure_conformance.journal.stored import Store
 from perdure_conformance.journal.world import (
@@ -85,6 +89,8 @@ SENDS_OF_AN_UNANSWERED_OPERATION = 8
 """How often an operation is sent that keeps being answered `not_stored` or `unavailable`."""
 
 STDERR_KEPT_CHARACTERS = 64 * 1024
+
+_PAGE_AFTER_A_RACE = 1_000
 
 
 Claimable = TypeVar("Claimable", SaveSnapshot | LoadSnapshot, Acquire | Renew | Release)
@@ -251,14 +257,15 @@ class Play:
 
         Raises `Violation`, `PlayEnded`, `Inconclusive`, `AdapterFault`.
         """
-        handle = None if isinstance(operation, Crash | OnFiles) else operation.handle
-        if handle is not None and handle > 0 and not self.can_share:
+        if any(_handles_of(operation)) and not self.can_share:
             return False
         match operation:
             case Append():
                 return self._append(operation)
             case Load():
                 return self._load(operation)
+            case Race():
+                return self._race(operation)
             case Reopen():
                 return self._reopen(operation)
             case Crash():
@@ -388,6 +395,91 @@ class Play:
                 store.clear(run_id)
                 self.world.cleared(run_id)
 
+    def _race(self, operation: Race) -> bool:
+        if not self._can_race(operation):
+            return False
+        self._begin(operation)
+        clients = {handle: self._site.client(handle) for handle in operation.handles}
+        clock = Clock()
+        outcome = run_race(operation, clients, self._ids, clock, replays=self.claims.exact_replay)
+        if outcome.faults:
+            raise outcome.faults[0]
+        for handle, silence in outcome.silent.items():
+            self._restart(handle, silence)
+        self._judge_appends_and_loads(operation, outcome, clock)
+        self._judge_acquires(operation, outcome)
+        if outcome.silent:
+            raise PlayEnded  # In a process that was killed as in one that was left, what it did last is unknown.
+        return True
+
+    def _judge_appends_and_loads(self, operation: Race, outcome: Outcome, clock: Clock) -> None:
+        """Judge each run that was appended to or loaded, by what each handle shows now."""
+        for run, calls in sorted(outcome.appends_and_loads.items()):
+            run_id = self.run_id(run)
+            pages = [page for handle in operation.handles for page in self._read_after_race(run_id, handle, clock)]
+            finals = {
+                handle: tuple(record for page in pages if page.handle == handle for record in page.shown)
+                for handle in operation.handles
+            }
+            before = tuple(self.world.records(run_id))
+            step = RaceStep(before, (*calls, *pages), finals, batches_are_whole=self.claims.atomic_batch)
+            self._judge(step)
+            self.world.raced(run_id, step)
+            self._tally.durable_operations += len(step.acknowledged)
+            self._tally.acknowledged_once |= bool(step.acknowledged)
+            if any(call.records[0] not in step.after for call in step.unknown):
+                raise PlayEnded  # It may still come.
+
+    def _read_after_race(self, run_id: RunId, handle: int, clock: Clock) -> list[LoadCall]:
+        """Return the pages of a run from its start to its end, as calls after the race."""
+        pages: list[LoadCall] = []
+        position = 1
+        while True:
+            began = clock.tick()
+            params: JsonObject = {"run_id": run_id, "from_sequence": position, "limit": _PAGE_AFTER_A_RACE}
+            answer = self._ask(handle, "load", params)
+            page = LoadCall(handle=handle, began=began, ended=clock.tick(), answer=answer, position=position)
+            pages.append(page)
+            position += len(page.shown)
+            if page.ends or not page.shown:
+                return pages
+
+    def _judge_acquires(self, operation: Race, outcome: Outcome) -> None:
+        """Judge each run whose lease was asked for."""
+        for run, calls in sorted(outcome.acquires.items()):
+            run_id = self.run_id(run)
+            requests = [each for each in operation.operations if isinstance(each, Acquire) and each.run == run]
+            self._judge(self.world.lease_race_step(run_id, requests, tuple(calls)))
+            if any(call.is_unknown for call in calls):
+                raise PlayEnded  # It may have been granted to nobody who knows.
+            granted = [call.answer for call in calls if isinstance(call.answer, Granted)]
+            for grant in sorted(granted, key=lambda each: each.epoch):
+                self.world.granted(run_id, grant)
+            self._tally.durable_operations += len(granted)
+
+    def _can_race(self, race: Race) -> bool:
+        """Tell whether there is one right answer to each operation of a race, but for who comes first."""
+        appends = [each for each in race.operations if isinstance(each, Append)]
+        acquires = [each for each in race.operations if isinstance(each, Acquire)]
+        leased = {each.run for each in acquires}
+        if acquires and not self.claims.leases:
+            return False
+        if leased & {each.run for each in appends}:
+            return False  # Fencing would decide.
+        if len({(each.run, each.now_ms) for each in acquires}) > len(leased):
+            return False  # Leases might expire.
+        sent: dict[int, list[Envelope]] = {each.run: [] for each in race.operations}
+        for each in appends:
+            sent[each.run] += self._ids.envelopes(each)
+        return all(self._is_acceptable(each) for each in appends) and all(
+            self.world.can_race(self.run_id(run), records) for run, records in sent.items()
+        )
+
+    def _is_acceptable(self, append: Append) -> bool:
+        """Tell whether an append is acknowledged at the right position."""
+        records = self._ids.envelopes(append)
+        return append.grant is None and invalid_or_too_large(append.expected_next, records, self.world.limits) is None
+
     def _reopen(self, operation: Reopen) -> bool:
         self._begin(operation)
         handles = self._site.handles() if operation.handle is None else [operation.handle]
@@ -456,8 +548,8 @@ class Play:
     def _begin(self, operation: Operation) -> None:
         self.operations.append(operation)
         self.answers.append("")
-        if not isinstance(operation, Crash | OnFiles) and operation.handle is not None:
-            self.world.use(operation.handle)
+        for handle in _handles_of(operation):
+            self.world.use(handle)
 
     def _claimed_or_not(self, operation: Claimable, do: Callable[[Claimable], None], *, claimed: bool) -> bool:
         """Do an operation that is claimed; one that is not must be unsupported."""
@@ -597,12 +689,7 @@ class Play:
 
     def _judge(self, step: Step) -> None:
         """Ask the clauses; the first that is broken names the fault."""
-        if isinstance(step, LoadStep | HurtLoadStep) and self.answers[-1]:
-            self.answers[-1] += f"; {_word(step.answer)}"
-        elif isinstance(step, FileStep):
-            self.answers[-1] = "as it must be" if step.found == step.due else "not as it must be"
-        elif not isinstance(step, DescriptionStep):
-            self.answers[-1] = _word(step.answer)
+        self._note_answer(step)
         broken = []
         for clause in self._clauses:
             keeps = clause.keeps(step) if isinstance(step, clause.step) else None
@@ -615,7 +702,19 @@ class Play:
         blamed = self._rules.blame(broken)
         if blamed in self._off:
             raise PlayEnded
+        if isinstance(step, RaceStep | LeaseRaceStep):
+            raise Violation(blamed, requirements()[blamed].sentence, complaint(blamed, step))
         raise Violation(blamed, expected(step), actual(step))
+
+    def _note_answer(self, step: Step) -> None:
+        if isinstance(step, RaceStep | LeaseRaceStep):
+            self.answers[-1] = "; ".join(filter(None, (self.answers[-1], step.told)))
+        elif isinstance(step, LoadStep | HurtLoadStep) and self.answers[-1]:
+            self.answers[-1] += f"; {_word(step.answer)}"
+        elif isinstance(step, FileStep):
+            self.answers[-1] = "as it must be" if step.found == step.due else "not as it must be"
+        elif not isinstance(step, DescriptionStep):
+            self.answers[-1] = _word(step.answer)
 
 
 _METHODS: dict[type, str] = {
@@ -625,6 +724,19 @@ _METHODS: dict[type, str] = {
     Renew: "renew",
     Release: "release",
 }
+
+
+def _handles_of(operation: Operation) -> list[int]:
+    """Return the handles that an operation names."""
+    match operation:
+        case Race():
+            return operation.handles
+        case Crash() | ReadFile() | Interrupt() | Damage() | Obstruct() | Clear():
+            return []
+        case Reopen(handle=handle):
+            return [] if handle is None else [handle]
+        case _:
+            return [operation.handle]
 
 
 def _word(answer: Answer) -> str:

@@ -14,6 +14,7 @@ from perdure_conformance.journal.operations import (
     Load,
     LoadSnapshot,
     Operation,
+    Race,
     RecordSpec,
     Release,
     Renew,
@@ -66,6 +67,11 @@ class Script:
     operations: tuple[Operation, ...]
     alone: bool = False
     """Whether it needs a process of its own to be killed, or siblings."""
+
+    @property
+    def depends_on_timing(self) -> bool:
+        """Whether something in it happens at the same time."""
+        return any(isinstance(operation, Race) for operation in self.operations)
 
 
 def event(number: int, text: str = "", body_bytes: int = 0) -> RecordSpec:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -44,6 +47,8 @@ from perdure.kernel.identity import OwnerId, RunId
 from perdure_conformance.journal.registry import TWINS, twin
 
 __all__ = ["TWINS"]
+
+_A_WHILE_S: Final = 0.0002
 
 
 @twin
@@ -272,3 +277,65 @@ class ReadsItsOwnWrites(MemoryJournal):
         return Page(page.records[:count], end=from_sequence + count > visible)
 
     save_snapshot = load_snapshot = acquire = renew = release = None  # type: ignore[assignment]
+
+
+@twin
+class TakesOneAppendAtATime(MemoryJournal):
+    """Answers `not_stored` to whoever appends while somebody else does."""
+
+    _busy = threading.Lock()
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Append if nobody else does, and take a while."""
+        if not self._busy.acquire(blocking=False):
+            return NotStored(detail="somebody else appends")
+        try:
+            time.sleep(_A_WHILE_S)
+            return super().append(run_id, expected_next, records, epoch)
+        finally:
+            self._busy.release()
+
+
+@twin
+class LosesAnswersWhenBusy(MemoryJournal):
+    """Answers `unavailable` while somebody else appends, to an append that it has stored all the same."""
+
+    _busy = threading.Lock()
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Append, and lose the answer."""
+        is_alone = self._busy.acquire(blocking=False)
+        answer = super().append(run_id, expected_next, records, epoch)
+        if is_alone:
+            self._busy.release()
+        return answer if is_alone else Unavailable(detail="somebody else appends")
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Give up while somebody appends."""
+        is_busy = self._busy.locked()
+        return Unavailable(detail="somebody appends") if is_busy else super().load(run_id, from_sequence, limit)
+
+
+@twin
+class TakesItsTime(MemoryJournal):
+    """Takes a while before each append and load has happened, and another while after it."""
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Append between two whiles."""
+        time.sleep(_A_WHILE_S)
+        answer = super().append(run_id, expected_next, records, epoch)
+        time.sleep(_A_WHILE_S)
+        return answer
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Load between two whiles."""
+        time.sleep(_A_WHILE_S)
+        answer = super().load(run_id, from_sequence, limit)
+        time.sleep(_A_WHILE_S)
+        return answer

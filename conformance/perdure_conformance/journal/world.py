@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 from perdure.journal.contract import (
     Acknowledged,
@@ -42,7 +42,11 @@ from perdure.journal.reference import (
 )
 from perdure.kernel.identity import RunId
 from perdure_conformance.journal.client import Answer, limits_in_force, may_be_sent
-from perdure_conformance.journal.operations import Append
+from perdure_conformance.journal.operations import Acquire, Append
+from perdure_conformance.journal.races import AcquireCall, LeaseRaceStep, RaceStep
+
+_LASTS_MS: Final = 60_000
+"""A lease of this length outlasts a race by the store's own clock."""
 
 Doubt = Literal[
     "crash",
@@ -215,7 +219,7 @@ class DescriptionStep:
     limits: Limits
 
 
-Step = (
+SingleStep = (
     AppendStep
     | LoadStep
     | FileStep
@@ -231,6 +235,8 @@ Step = (
     | UnclaimedStep
     | DescriptionStep
 )
+"""One operation that nothing else happened beside."""
+Step = SingleStep | RaceStep | LeaseRaceStep
 
 
 class World:
@@ -463,6 +469,40 @@ class World:
     def released(self, run_id: RunId) -> None:
         """Note a release."""
         self._truth.put_lease(run_id, Lease(self._truth.lease(run_id).epoch))
+
+    # Races
+
+    def can_race(self, run_id: RunId, records: Sequence[Envelope]) -> bool:
+        """Tell whether appends of these records at the same time are refused for their positions alone."""
+        if run_id in self._hurt or run_id in self._torn:
+            return False
+        ids = [record.event_id for record in records]
+        known = self._truth.view(run_id).stored.keys()
+        is_free = not ids or self._truth.lease(run_id).epoch == 0
+        return len(set(ids)) == len(ids) and known.isdisjoint(ids) and is_free
+
+    def raced(self, run_id: RunId, step: RaceStep) -> None:
+        """Take in a race whose answers were right: what a load showed at the end is the truth."""
+        new = step.after[len(step.before) :]
+        if new:
+            self._truth.store(run_id, new)
+            self._runs.add(run_id)
+        self._batches.update(call.records for call in step.appends if set(call.records) <= set(new))
+        for handle in {call.handle for call in step.calls}:
+            own = [call.records[-1].sequence for call in step.acknowledged if call.handle == handle]
+            self._seen[handle, run_id] = max([self._seen[handle, run_id], *own])
+        for handle in self.handles:
+            self._doubt(handle, run_id, "other_handle")
+
+    def lease_race_step(
+        self, run_id: RunId, requests: Sequence[Acquire], calls: tuple[AcquireCall, ...]
+    ) -> LeaseRaceStep:
+        """Return requests for a lease at the same time, all at one instant of the caller's clock, as a step."""
+        lease = self._truth.lease(run_id)
+        answers = {type(decide_acquire(lease, request.ttl_ms, request.now_ms)) for request in requests}
+        is_free = answers == {Granted} if lease.epoch == 0 or not self._store_judges_time else None
+        lasts = not self._store_judges_time or min(request.ttl_ms for request in requests) >= _LASTS_MS
+        return LeaseRaceStep(lease.epoch, is_free, lasts, calls)
 
     @property
     def _store_judges_time(self) -> bool:

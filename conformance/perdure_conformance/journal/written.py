@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure_conformance.journal.operations import Append
+from perdure_conformance.journal.operations import Append, one_by_one
 from perdure_conformance.journal.scripts import SCRIPTS, SNAPSHOT_AND_LEASE_SCRIPTS, Script
+from perdure_conformance.journal.scripts_of_races import RACE_SCRIPTS
 from perdure_conformance.journal.scripts_on_files import FILE_SCRIPTS, LIMIT_SCRIPTS
 
 _A_PROCESS: Final = 200
@@ -14,12 +15,12 @@ _A_PROCESS: Final = 200
 
 def _weight(script: Script) -> int:
     """Return about how long a script takes: in records, and in hundreds at that, so that the order stays by subject."""
-    appends = [operation for operation in script.operations if isinstance(operation, Append)]
+    appends = [operation for operation in one_by_one(script.operations) if isinstance(operation, Append)]
     records = [record for append in appends for record in append.records]
     size = len(records) + sum(record.body_bytes for record in records) // 1_000
     return (size + (_A_PROCESS if script.alone else 0)) // 100
 
 
 ALL_SCRIPTS: Final[tuple[Script, ...]] = tuple(
-    sorted(SCRIPTS + SNAPSHOT_AND_LEASE_SCRIPTS + LIMIT_SCRIPTS + FILE_SCRIPTS, key=_weight)
+    sorted(SCRIPTS + SNAPSHOT_AND_LEASE_SCRIPTS + LIMIT_SCRIPTS + FILE_SCRIPTS + RACE_SCRIPTS, key=_weight)
 )
