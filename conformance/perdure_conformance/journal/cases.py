@@ -281,7 +281,8 @@ def _simpler(operation: Operation) -> Iterator[tuple[Operation, Append | None]]:
                 yield msgspec.structs.replace(operation, records=fewer), gone
         size //= 2
     for index, record in enumerate(operation.records):
-        plain = msgspec.structs.replace(record, text="", body_bytes=0, awkward="")
-        if plain != record:
-            records = (*operation.records[:index], plain, *operation.records[index + 1 :])
-            yield msgspec.structs.replace(operation, records=records), None
+        plain = msgspec.structs.replace(record, text="", body_bytes=0, padding="x", awkward="")
+        for simpler in (plain, msgspec.structs.replace(record, padding="x")):
+            if simpler != record:
+                records = (*operation.records[:index], simpler, *operation.records[index + 1 :])
+                yield msgspec.structs.replace(operation, records=records), None

@@ -51,8 +51,8 @@ def sentence(operation: Operation) -> str:
             )
         case Load(run=run, from_sequence=start, limit=limit):
             return f"load run {run} from {start} in pages of {limit}" + _on(operation.handle)
-        case SaveSnapshot(run=run, sequence=sequence, text=text, body_bytes=size):
-            padded = f", {size} bytes" if size else ""
+        case SaveSnapshot(run=run, sequence=sequence, text=text):
+            padded = f", {_padded(operation)}" if operation.body_bytes else ""
             return f"save a snapshot of run {run} at {sequence}, text {text!a}{padded}" + _on(operation.handle)
         case LoadSnapshot(run=run):
             return f"load the snapshot of run {run}" + _on(operation.handle)
@@ -137,7 +137,7 @@ def _events(records: tuple[RecordSpec, ...]) -> str:
 def _event(record: RecordSpec) -> str:
     oddities = [
         f"text {record.text!a}" if record.text else "",
-        f"{record.body_bytes} bytes" if record.body_bytes else "",
+        _padded(record) if record.body_bytes else "",
         f"sequence {record.sequence}" if record.sequence is not None else "",
         f"event id {record.event_id!a}" if record.event_id is not None else "",
         "empty body" if record.empty_body else "",
@@ -146,6 +146,10 @@ def _event(record: RecordSpec) -> str:
     ]
     told = ", ".join(oddity for oddity in oddities if oddity)
     return f"{record.event} ({told})" if told else str(record.event)
+
+
+def _padded(what: RecordSpec | SaveSnapshot) -> str:
+    return f"{what.body_bytes} bytes" + (f" of {what.padding!a}" if what.padding != "x" else "")
 
 
 def _under(operation: Append) -> str:

@@ -249,6 +249,18 @@ class IsFullTooEarly(_Memory):
         return super().append(run_id, expected_next, records, epoch)
 
 
+@mutant("JRN-014")
+class MeasuresEscapes(_Memory):
+    """Measures a batch as it would be with its letters beyond ASCII escaped: what fits is `too_large`."""
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Keep to the limit of bytes, so measured."""
+        escaped_bytes = sum(len(record.body.encode("ascii", "backslashreplace")) for record in records)
+        if escaped_bytes > FLOOR.max_batch_bytes:
+            return TooLarge(detail="no room")
+        return super().append(run_id, expected_next, records, epoch)
+
+
 class _Tight(_Memory):
     """Takes no more than everybody must, and says so."""
 
@@ -274,6 +286,18 @@ class _KeepsToItsLimits(_Tight):
 @mutant("JRN-026", overlaps=("JRN-013",))
 class TakesMoreThanItDeclares(_Tight):
     """Declares limits and never looks at them again."""
+
+
+@mutant("JRN-026")
+class CountsCharacters(_Tight):
+    """Measures a batch in characters, of which one may be four bytes."""
+
+    def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
+        """Keep to the limits, so measured."""
+        not_counted = sum(utf8_bytes(record.body) - len(record.body) for record in records)
+        limits = msgspec.structs.replace(FLOOR, max_batch_bytes=FLOOR.max_batch_bytes + not_counted)
+        refusal = invalid_or_too_large(expected_next, records, limits)
+        return refusal or super().append(run_id, expected_next, records, epoch)
 
 
 @mutant("JRN-026", overlaps=("JRN-001", "JRN-003", "JRN-005", "JRN-013", "JRN-015"))
@@ -884,6 +908,17 @@ class TakesSnapshotsOfAnySize(_KeepsToItsLimits):
 
     def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
         """Take it."""
+        return MemoryJournal.save_snapshot(self, run_id, sequence, body)
+
+
+@mutant("SNP-004")
+class CountsUnitsOfUtf16(_KeepsToItsLimits):
+    """Measures a snapshot by the length of its text where text is kept in UTF-16: in units, of one to three bytes."""
+
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
+        """Keep to the limit, so measured."""
+        if len(body.encode("utf-16-le")) // 2 > FLOOR.max_snapshot_bytes:
+            return TooLarge(detail="no room")
         return MemoryJournal.save_snapshot(self, run_id, sequence, body)
 
 

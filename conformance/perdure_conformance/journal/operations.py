@@ -23,6 +23,8 @@ Number = Annotated[int, Meta(ge=0, le=10_000)]
 Position = Annotated[int, Meta(ge=1, le=2**53 - 1)]
 Damaging = Literal["flip", "cut", "zeros", "erase"]
 BodyBytes = Annotated[int, Meta(ge=0, le=2**21)]
+Letter = Literal["x", "\u00e9", "\u20ac", "\U0001f600"]
+"""One of each length in UTF-8: of 1, 2, 3 and 4 bytes."""
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
@@ -35,6 +37,8 @@ class RecordSpec(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     """Text in the record's event, however odd."""
     body_bytes: BodyBytes = 0
     """Pad the body to this many bytes."""
+    padding: Letter = "x"
+    """What it is padded with; what this leaves over, with the first of them."""
     sequence: Position | None = None
     event_id: Annotated[str, Meta(max_length=200)] | None = None
     empty_body: bool = False
@@ -78,6 +82,8 @@ class SaveSnapshot(_Operation, frozen=True, tag="save_snapshot"):
     text: Annotated[str, Meta(max_length=4096)]
     body_bytes: BodyBytes = 0
     """Pad the body to this many bytes."""
+    padding: Letter = "x"
+    """What it is padded with; what this leaves over, with the first of them."""
     handle: Number = 0
 
 
@@ -220,6 +226,12 @@ _AWKWARD: dict[str, JsonObject] = {
 """Canonical JSON sorts keys by UTF-16 code units, and writes numbers in its own way."""
 
 
+def _padded(letter: Letter, size_bytes: int) -> str:
+    """Return text of so many bytes; none if there is nothing to fill."""
+    count, rest = divmod(max(0, size_bytes), len(letter.encode()))
+    return letter * count + "x" * rest
+
+
 class Identities:
     """The identities of one play, a function of its seed and number: the same play has the same ones again."""
 
@@ -252,14 +264,14 @@ class Identities:
         }
         body = canonical_json({**state, "text": operation.text}).decode()
         missing = operation.body_bytes - len(body.encode())
-        return canonical_json({**state, "text": operation.text + "x" * max(0, missing)}).decode()
+        return canonical_json({**state, "text": operation.text + _padded(operation.padding, missing)}).decode()
 
     def _envelope(self, operation: Append, index: int) -> Envelope:
         spec = operation.records[index]
         envelope = self._sealed(operation, index, padding="")
         missing = spec.body_bytes - len(envelope.body.encode())
         if missing > 0:
-            envelope = self._sealed(operation, index, padding="x" * missing)
+            envelope = self._sealed(operation, index, padding=_padded(spec.padding, missing))
         return Envelope(envelope.sequence, envelope.event_id, "") if spec.empty_body else envelope
 
     def _sealed(self, operation: Append, index: int, padding: str) -> Envelope:

@@ -11,6 +11,7 @@ from perdure_conformance.journal.operations import (
     Acquire,
     Append,
     Crash,
+    Letter,
     Load,
     LoadSnapshot,
     Operation,
@@ -54,6 +55,9 @@ UNUSUAL_EVENT_IDS = (
 )
 """Canonical UUID text of versions and variants that nobody makes."""
 
+LETTERS: tuple[Letter, ...] = ("\u00e9", "\u20ac", "\U0001f600")
+"""Letters of which each counts as another number of bytes, characters and units of UTF-16."""
+
 SIZES_BYTES = (4_095, 4_096, 4_097, 65_535, 65_536, 65_537, 200_000)
 """Sizes at which buffers end."""
 
@@ -74,9 +78,9 @@ class Script:
         return any(isinstance(operation, Race) for operation in self.operations)
 
 
-def event(number: int, text: str = "", body_bytes: int = 0) -> RecordSpec:
+def event(number: int, text: str = "", body_bytes: int = 0, padding: Letter = "x") -> RecordSpec:
     """Return a valid record of the event of this number."""
-    return RecordSpec(event=number, text=text, body_bytes=body_bytes)
+    return RecordSpec(event=number, text=text, body_bytes=body_bytes, padding=padding)
 
 
 def append(at: int, *events: int | RecordSpec, run: int = 0, grant: int | None = None, handle: int = 0) -> Append:
@@ -375,6 +379,20 @@ SCRIPTS: tuple[Script, ...] = (
         (append(1, 2), append(2, 4), append(3, 1), append(4, 3), append(5, 6, 8, 5, 7), load()),
     ),
     Script("a mebibyte in one record", ("JRN-014",), (append(1, event(1, body_bytes=2**20)), append(2, 2), load())),
+    Script(
+        "a mebibyte of letters beyond ASCII",
+        ("JRN-014",),
+        tuple(
+            operation
+            for run, letter in enumerate(LETTERS)
+            for operation in (
+                append(1, event(1, body_bytes=2**19, padding=letter), event(2, body_bytes=2**19), run=run),
+                append(3, event(3, body_bytes=2**20, padding=letter), run=run),
+                append(4, 4, run=run),
+                load(run=run, from_sequence=4),  # Whoever escapes such letters has no room for the others in a line.
+            )
+        ),
+    ),
     Script(
         "a batch refused for its last record",
         ("JRN-015",),

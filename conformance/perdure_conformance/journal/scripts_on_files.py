@@ -20,7 +20,7 @@ from perdure_conformance.journal.operations import (
     Reopen,
     SaveSnapshot,
 )
-from perdure_conformance.journal.scripts import ODD_TEXTS, Script, append, event, load
+from perdure_conformance.journal.scripts import LETTERS, ODD_TEXTS, Script, append, event, load
 
 _FILE = ("JRN-030", "JRN-033")
 _DAMAGE = ("JRN-031", "JRN-036")
@@ -285,6 +285,21 @@ LIMIT_SCRIPTS: tuple[Script, ...] = (
         ),
     ),
     Script(
+        "more bytes than declared, in fewer characters",
+        ("JRN-026",),
+        tuple(
+            operation
+            for run, letter in enumerate(LETTERS)
+            for operation in (
+                append(1, 1, run=run),
+                append(2, event(2, body_bytes=2**20 + 1, padding=letter), run=run),
+                append(2, *(event(at, body_bytes=2**19 + 1, padding=letter) for at in (2, 3, 4)), run=run),
+                load(run=run),
+                append(2, 2, run=run),
+            )
+        ),
+    ),
+    Script(
         "malformed comes before too large",
         ("JRN-013", "JRN-026"),
         (
@@ -306,6 +321,22 @@ LIMIT_SCRIPTS: tuple[Script, ...] = (
             LoadSnapshot(run=0),
             SaveSnapshot(run=0, sequence=2, text="", body_bytes=2**20),
             LoadSnapshot(run=0),
+        ),
+    ),
+    Script(
+        "a snapshot larger than declared, in fewer characters",
+        ("SNP-004",),
+        tuple(
+            operation
+            for run, letter in enumerate(LETTERS)
+            for operation in (
+                append(1, 1, 2, run=run),
+                SaveSnapshot(run=run, sequence=1, text="one"),
+                SaveSnapshot(run=run, sequence=2, text="", body_bytes=2**20 + 1, padding=letter),
+                SaveSnapshot(run=run, sequence=2, text="", body_bytes=3 * 2**19 + 1, padding=letter),
+                LoadSnapshot(run=run),
+                SaveSnapshot(run=run, sequence=2, text="", body_bytes=2**20, padding=letter),
+            )
         ),
     ),
 )

@@ -21,6 +21,7 @@ from perdure.journal.contract import (
     Description,
     Envelope,
     Granted,
+    Limits,
     LoadAnswer,
     LoadSnapshotAnswer,
     NoSnapshot,
@@ -190,6 +191,35 @@ class TakesNoMoreThanItMust(MemoryJournal):
     def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
         """Look at the size."""
         if utf8_bytes(body) > FLOOR.max_snapshot_bytes:
+            return TooLarge()
+        return super().save_snapshot(run_id, sequence, body)
+
+
+@twin
+class TakesALittleMoreThanItMust(MemoryJournal):
+    """Takes one record and one byte more than everybody must, and keeps to that."""
+
+    _limits = Limits(
+        max_batch_records=FLOOR.max_batch_records + 1,
+        max_batch_bytes=FLOOR.max_batch_bytes + 1,
+        max_snapshot_bytes=FLOOR.max_snapshot_bytes + 1,
+    )
+
+    @property
+    def description(self) -> Description:
+        """Declare these limits."""
+        return msgspec.structs.replace(super().description, limits=self._limits)
+
+    def append(
+        self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
+    ) -> AppendAnswer:
+        """Look at the size."""
+        refusal = invalid_or_too_large(expected_next, records, self._limits)
+        return refusal or super().append(run_id, expected_next, records, epoch)
+
+    def save_snapshot(self, run_id: RunId, sequence: int, body: str) -> SaveSnapshotAnswer:
+        """Look at the size."""
+        if utf8_bytes(body) > self._limits.max_snapshot_bytes:
             return TooLarge()
         return super().save_snapshot(run_id, sequence, body)
 
