@@ -466,6 +466,7 @@ def test_races_have_mutants() -> None:
         "TakesItsTime",
         "LosesAnswersWhenBusy",
         "ReadsItsOwnWrites",
+        "CutsTornTailsWhenItLoads",
     ],
 )
 @pytest.mark.parametrize("seed", [1, 2])

@@ -5,9 +5,10 @@ No race is left to luck: whoever stands in the window of the fault waits there a
 
 from __future__ import annotations
 
+import os
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,8 @@ from perdure.journal.contract import (
     acknowledge,
     invalid_or_too_large,
 )
+from perdure.journal.folder import Damaged, Stored
+from perdure.journal.lines import LinesJournal
 from perdure.journal.memory import MemoryJournal
 from perdure.journal.reference import Lease, _Run, decide_acquire, decide_append
 from perdure.kernel.identity import OwnerId, RunId
@@ -36,60 +39,79 @@ _A_MOMENT_S: Final = 0.02
 _SOON_S: Final = 0.002
 
 
-class _Shared:
-    """What all handles of one state know of each other."""
+class _Common:
+    """What all handles on a run have in common: what they know of each other, and where they wait for each other."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
-        self.users: defaultdict[RunId, set[int]] = defaultdict(set)
-        self.waiting: defaultdict[RunId, int] = defaultdict(int)
-        self.meetings: defaultdict[RunId, int] = defaultdict(int)
-        self.hidden: defaultdict[RunId, set[Envelope]] = defaultdict(set)
-        self.told: defaultdict[RunId, int] = defaultdict(int)
-        self.shown: defaultdict[RunId, int] = defaultdict(int)
-        self.first_reader: dict[RunId, int] = {}
-        self.caches: list[dict[RunId, tuple[Envelope, ...]]] = []
+        self.handles: set[int] = set()
+        """Those that have used it."""
+        self.hidden: frozenset[Envelope] = frozenset()
+        """What was appended and is not shown to all."""
+        self.told = 0
+        """How often somebody learnt of what is hidden."""
+        self.misled = 0
+        """How often a load was answered as it must not be."""
+        self.first_reader: int | None = None
+        """Whoever was the first to see what is hidden."""
+        self.cached: dict[int, tuple[Envelope, ...]] = {}
+        """What each handle has kept of it."""
+        self._waiting = self._meetings = 0
+
+    def is_shared(self) -> bool:
+        """Tell whether several handles use it, or soon will."""
+        with self.changed:
+            return self.changed.wait_for(lambda: len(self.handles) > 1, _SOON_S)
+
+    def meet(self) -> None:
+        """Wait a moment for another one that comes here too."""
+        with self.changed:
+            self._waiting += 1
+            meetings = self._meetings
+            if self._waiting > 1:
+                self._waiting = 0
+                self._meetings += 1
+                self.changed.notify_all()
+            elif not self.changed.wait_for(lambda: self._meetings > meetings, _A_MOMENT_S):
+                self._waiting -= 1
+
+    def hide(self, records: Records, until: Callable[[], bool]) -> None:
+        """Hide records for a moment, or until something has happened. `changed` is held, and let go meanwhile."""
+        self.hidden, self.told = frozenset(records), 0
+        self.changed.wait_for(until, _A_MOMENT_S)
+        self.hidden, self.first_reader = frozenset(), None
+        self.changed.notify_all()
+
+    def hide_until_misled(self, records: Records) -> None:
+        """Hide records for a moment, or until a load was answered as it must not be."""
+        misled = self.misled
+        self.hide(records, lambda: self.misled > misled)
 
 
-_SHARED: Final[dict[tuple[Path, str], _Shared]] = {}
-_SHARED_LOCK: Final = threading.Lock()
+_IN_COMMON: Final[dict[tuple[Path, RunId], _Common]] = {}
+_LOCK: Final = threading.Lock()
+
+
+def _common(folder: Path, run_id: RunId, by: object) -> _Common:
+    """Return what a handle has in common with the others on a run, and note that it uses it."""
+    with _LOCK:
+        common = _IN_COMMON.setdefault((folder, run_id), _Common())
+    with common.changed:
+        common.handles.add(id(by))
+        common.changed.notify_all()
+    return common
 
 
 class _Meeting(MemoryJournal):
-    """A journal whose handles can wait for each other: those that use one run."""
+    """A journal whose handles can wait for each other."""
 
     def __init__(self, state_dir: Path, namespace: str) -> None:
         super().__init__(state_dir, namespace)
-        with _SHARED_LOCK:
-            self._shared = _SHARED.setdefault((state_dir, namespace), _Shared())
+        self._folder = state_dir / namespace
 
-    def _comes(self, run_id: RunId) -> None:
-        """Note that this handle uses the run."""
-        with self._shared.changed:
-            self._shared.users[run_id].add(id(self))
-            self._shared.changed.notify_all()
-
-    def _is_shared(self, run_id: RunId) -> bool:
-        """Tell whether another handle uses the run, or soon will."""
-        with self._shared.changed:
-            return self._shared.changed.wait_for(lambda: len(self._shared.users[run_id]) > 1, _SOON_S)
-
-    def _meet(self, run_id: RunId) -> None:
-        """Wait a moment for another one that comes here for the same run."""
-        shared = self._shared
-        with shared.changed:
-            shared.waiting[run_id] += 1
-            meetings = shared.meetings[run_id]
-            if shared.waiting[run_id] > 1:
-                shared.waiting[run_id] = 0
-                shared.meetings[run_id] += 1
-                shared.changed.notify_all()
-            elif not shared.changed.wait_for(lambda: shared.meetings[run_id] > meetings, _A_MOMENT_S):
-                shared.waiting[run_id] -= 1
-
-    def _wait(self, until: Callable[[], bool]) -> None:
-        """Wait a moment, with `changed` held."""
-        self._shared.changed.wait_for(until, _A_MOMENT_S)
+    def _common(self, run_id: RunId) -> _Common:
+        """Return what this handle has in common with the others on a run, and note that it uses it."""
+        return _common(self._folder, run_id, self)
 
 
 class _Compares(_Meeting):
@@ -100,22 +122,22 @@ class _Compares(_Meeting):
 
     def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
         """Let go of the lock between the comparison and the append."""
-        self._comes(run_id)
+        common = self._common(run_id)
         with self._lock:
             refusal = invalid_or_too_large(expected_next, records, self.description.limits) or decide_append(
                 self._state.view(run_id), expected_next, records, epoch
             )
         if refusal is not None:
             return refusal
-        if self._is_shared(run_id):
-            self._meet(run_id)
+        if common.is_shared():
+            common.meet()
         with self._lock:
             self._put(run_id, expected_next, records)
         return acknowledge(records)
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
-        """Note who uses the run."""
-        self._comes(run_id)
+        """Note who uses the common."""
+        self._common(run_id)
         return super().load(run_id, from_sequence, limit)
 
 
@@ -166,30 +188,26 @@ class ShowsWhatIsCommittedFirst(_Meeting):
 
     def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
         """Take the number, and commit after another one."""
-        self._comes(run_id)
-        shared = self._shared
-        with shared.changed:
+        common = self._common(run_id)
+        with common.changed:
             before = len(self._state.records(run_id))
             answer = super().append(run_id, expected_next, records, epoch)
             is_new = len(self._state.records(run_id)) > before
-            if is_new and self._is_shared(run_id) and not shared.hidden[run_id]:
-                shared.hidden[run_id] = set(records)
-                end, shown = before + len(records), shared.shown[run_id]
-                self._wait(lambda: len(self._state.records(run_id)) > end and shared.shown[run_id] > shown)
-                shared.hidden[run_id] = set()
-            shared.changed.notify_all()
+            if is_new and common.is_shared() and not common.hidden:
+                end, misled = before + len(records), common.misled
+                common.hide(records, lambda: len(self._state.records(run_id)) > end and common.misled > misled)
+            common.changed.notify_all()
             return answer
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
         """Show what is committed."""
-        self._comes(run_id)
-        with self._shared.changed:
+        common = self._common(run_id)
+        with common.changed:
             page = super().load(run_id, from_sequence, limit)
-            hidden = self._shared.hidden[run_id]
-            if isinstance(page, Page) and hidden:
-                page = Page(tuple(record for record in page.records if record not in hidden), page.end)
-                self._shared.shown[run_id] += len(page.records)
-                self._shared.changed.notify_all()
+            if isinstance(page, Page) and common.hidden:
+                page = Page(tuple(record for record in page.records if record not in common.hidden), page.end)
+                common.misled += len(page.records)
+                common.changed.notify_all()
             return page
 
 
@@ -199,40 +217,34 @@ class ReadsFromAFollower(_Meeting):
 
     def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
         """Store nothing more until the follower has what the leader has."""
-        self._comes(run_id)
-        shared = self._shared
-        with shared.changed:
+        common = self._common(run_id)
+        with common.changed:
             before = len(self._state.records(run_id))
-            if shared.hidden[run_id] and expected_next == before + 1:
+            if common.hidden and expected_next == before + 1:
                 return NotStored(detail="the follower is behind")
             answer = super().append(run_id, expected_next, records, epoch)
-            if isinstance(answer, SequenceConflict) and shared.hidden[run_id]:
-                shared.told[run_id] += 1
-            elif len(self._state.records(run_id)) > before and self._is_shared(run_id):
-                self._follow(run_id, records)
+            if isinstance(answer, SequenceConflict) and common.hidden:
+                common.told += 1
+            elif len(self._state.records(run_id)) > before and common.is_shared():
+                common.hide_until_misled(records)
             return answer
-
-    def _follow(self, run_id: RunId, records: Records) -> None:
-        """Let the follower wait for somebody who is refused, and then looks."""
-        shared = self._shared
-        shared.hidden[run_id] = set(records)
-        shared.told[run_id] = shared.shown[run_id] = 0
-        self._wait(lambda: shared.shown[run_id] > 0)
-        shared.hidden[run_id] = set()
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
         """Show what the follower has."""
-        self._comes(run_id)
-        shared = self._shared
-        with shared.changed:
+        common = self._common(run_id)
+        with common.changed:
             page = super().load(run_id, from_sequence, limit)
-            hidden = shared.hidden[run_id]
-            if not isinstance(page, Page) or not hidden:
+            if not isinstance(page, Page) or not common.hidden:
                 return page
-            shared.shown[run_id] += shared.told[run_id]
-            shared.changed.notify_all()
-            known = tuple(record for record in page.records if record not in hidden)
-            return Page(known, end=page.end or len(known) < len(page.records))
+            common.misled += common.told
+            return _without_the_hidden(common, page)
+
+
+def _without_the_hidden(common: _Common, page: Page) -> Page:
+    """Return the page as it was before what is hidden was appended."""
+    common.changed.notify_all()
+    known = tuple(record for record in page.records if record not in common.hidden)
+    return Page(known, end=page.end or len(known) < len(page.records))
 
 
 class _ShowsLater(_Meeting):
@@ -240,38 +252,28 @@ class _ShowsLater(_Meeting):
 
     def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
         """Wait until a load was led astray."""
-        self._comes(run_id)
-        shared = self._shared
-        with shared.changed:
-            shared.changed.wait_for(lambda: not shared.hidden[run_id])
+        common = self._common(run_id)
+        with common.changed:
+            common.changed.wait_for(lambda: not common.hidden)
             before = len(self._state.records(run_id))
             answer = super().append(run_id, expected_next, records, epoch)
-            if len(self._state.records(run_id)) > before and self._is_shared(run_id):
-                shared.hidden[run_id], shared.told[run_id] = set(self._hides(records)), 0
-                shown = shared.shown[run_id]
-                self._wait(lambda: shared.shown[run_id] > shown)
-                shared.hidden[run_id] = set()
-                shared.first_reader.pop(run_id, None)
-                shared.changed.notify_all()
+            if len(self._state.records(run_id)) > before and common.is_shared():
+                common.hide_until_misled(self._hides(records))
             return answer
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
         """Show what is not hidden."""
-        self._comes(run_id)
-        shared = self._shared
-        with shared.changed:
+        common = self._common(run_id)
+        with common.changed:
             page = super().load(run_id, from_sequence, limit)
-            hidden = shared.hidden[run_id]
-            if not isinstance(page, Page) or not hidden or self._sees_all(run_id, page):
+            if not isinstance(page, Page) or not common.hidden or self._sees_all(common, page):
                 return page
-            known = tuple(record for record in page.records if record not in hidden)
-            shared.changed.notify_all()
-            return Page(known, end=page.end or len(known) < len(page.records))
+            return _without_the_hidden(common, page)
 
     def _hides(self, records: Records) -> Records:
         raise NotImplementedError
 
-    def _sees_all(self, run_id: RunId, page: Page) -> bool:
+    def _sees_all(self, common: _Common, page: Page) -> bool:
         raise NotImplementedError
 
 
@@ -282,8 +284,8 @@ class ShowsHalfABatch(_ShowsLater):
     def _hides(self, records: Records) -> Records:
         return records[1:]
 
-    def _sees_all(self, run_id: RunId, page: Page) -> bool:
-        self._shared.shown[run_id] += not self._shared.hidden[run_id].isdisjoint(page.records)
+    def _sees_all(self, common: _Common, page: Page) -> bool:
+        common.misled += not common.hidden.isdisjoint(page.records)
         return False
 
 
@@ -294,13 +296,14 @@ class ShowsOneReaderMoreThanTheNext(_ShowsLater):
     def _hides(self, records: Records) -> Records:
         return records
 
-    def _sees_all(self, run_id: RunId, page: Page) -> bool:
-        shared = self._shared
-        if run_id not in shared.first_reader and shared.hidden[run_id].isdisjoint(page.records):
-            return True
-        is_first = shared.first_reader.setdefault(run_id, id(self)) == id(self)
-        shared.told[run_id] += is_first
-        shared.shown[run_id] += not is_first and shared.told[run_id] > 1
+    def _sees_all(self, common: _Common, page: Page) -> bool:
+        if common.first_reader is None:
+            if common.hidden.isdisjoint(page.records):
+                return True
+            common.first_reader = id(self)
+        is_first = common.first_reader == id(self)
+        common.told += is_first
+        common.misled += not is_first and common.told > 1
         return is_first
 
 
@@ -308,34 +311,57 @@ class ShowsOneReaderMoreThanTheNext(_ShowsLater):
 class FillsItsCacheTooLate(_Meeting):
     """Keeps what it has read, until somebody appends; what was read before that and is kept after it, stays."""
 
-    def __init__(self, state_dir: Path, namespace: str) -> None:
-        super().__init__(state_dir, namespace)
-        self._cache: dict[RunId, tuple[Envelope, ...]] = {}
-        with self._lock:
-            self._shared.caches.append(self._cache)
-
     def append(self, run_id: RunId, expected_next: int, records: Records, epoch: int | None = None) -> AppendAnswer:
         """Append, and let all forget what they have read."""
-        self._comes(run_id)
+        common = self._common(run_id)
         answer = super().append(run_id, expected_next, records, epoch)
         with self._lock:
-            for cache in self._shared.caches:
-                cache.pop(run_id, None)
-        if isinstance(answer, Acknowledged) and self._is_shared(run_id):
-            self._meet(run_id)
+            common.cached.clear()
+        if isinstance(answer, Acknowledged) and common.is_shared():
+            common.meet()
         return answer
 
     def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
         """Read, and keep it."""
-        self._comes(run_id)
+        common = self._common(run_id)
         with self._lock:
-            kept = self._cache.get(run_id)
+            kept = common.cached.get(id(self))
             read = tuple(self._state.records(run_id)) if kept is None else kept
-        if kept is None and self._is_shared(run_id):
-            self._meet(run_id)
-        self._cache[run_id] = read
+        if kept is None and common.is_shared():
+            common.meet()
+        common.cached[id(self)] = read
         rest = read[from_sequence - 1 :]
         return Page(rest[:limit], end=len(rest) <= limit)
+
+
+@mutant("JRN-027")
+class CutsTornTailsWithoutTheLock(LinesJournal):
+    """Repairs a torn tail when it loads, without the lock: it cuts off what another handle has written of a batch."""
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Repair, then load."""
+        common = _common(self._folder.path, run_id, self)
+        name = self._name(run_id)
+        with suppress(Damaged, OSError):
+            stored = self._parsed(run_id, self._folder.read(name) or b"")
+            if stored.torn_bytes:
+                os.truncate(self._folder.path / name, len(stored.content))
+                with common.changed:
+                    common.misled += 1
+                    common.changed.notify_all()
+        return super().load(run_id, from_sequence, limit)
+
+    def _store(self, run_id: RunId, stored: Stored, records: Records) -> AppendAnswer:
+        """Write and sync the first line before the others, so that a load comes in between."""
+        answer = super()._store(run_id, stored, records[:1])
+        if len(records) == 1 or not isinstance(answer, Acknowledged):
+            return answer
+        common = _common(self._folder.path, run_id, self)
+        if common.is_shared():
+            with common.changed:
+                common.hide_until_misled(records)
+        rest = super()._store(run_id, Stored((), stored.content + self._line(records[0])), records[1:])
+        return acknowledge(records) if isinstance(rest, Acknowledged) else rest
 
 
 @mutant("LSE-007", report="dbos-inc/dbos-transact-py#742")
@@ -349,7 +375,7 @@ class GrantsOneEpochTwice(_Meeting):
             answer = decide_acquire(self._state.lease(run_id), ttl_ms, now_ms)
         if isinstance(answer, Held):
             return answer
-        self._meet(run_id)
+        self._common(run_id).meet()
         with self._lock:
             self._state.put_lease(run_id, Lease(answer.epoch, answer.until_ms))
         return answer
@@ -366,7 +392,7 @@ class GrantsEachAnEpochOfItsOwn(_Meeting):
             answer = decide_acquire(self._state.lease(run_id), ttl_ms, now_ms)
         if isinstance(answer, Held):
             return answer
-        self._meet(run_id)
+        self._common(run_id).meet()
         with self._lock:
             granted = Granted(self._state.lease(run_id).epoch + 1, answer.until_ms)
             self._state.put_lease(run_id, Lease(granted.epoch, granted.until_ms))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ from perdure.journal.contract import (
     utf8_bytes,
 )
 from perdure.journal.files import WrittenFilesJournal
-from perdure.journal.folder import head_of
+from perdure.journal.folder import Damaged, Stored, head_of
 from perdure.journal.frames import FrameError, frames
 from perdure.journal.lines import LinesJournal
 from perdure.journal.memory import MemoryJournal
@@ -244,6 +245,27 @@ class SaysNoMoreThanItMust(LinesJournal):
         if isinstance(page, Page):
             return Page(page.records, end=not page.records)
         return msgspec.structs.replace(page, detail="")
+
+
+@twin
+class CutsTornTailsWhenItLoads(LinesJournal):
+    """Cuts off a torn tail before it loads, alone with the file; syncs the first line of a batch before the others."""
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> LoadAnswer:
+        """Repair, then load."""
+        name = self._name(run_id)
+        with suppress(Damaged, OSError), self._folder.locked():
+            stored = self._parsed(run_id, self._folder.read(name) or b"")
+            if stored.torn_bytes:
+                os.truncate(self._folder.path / name, len(stored.content))
+        return super().load(run_id, from_sequence, limit)
+
+    def _store(self, run_id: RunId, stored: Stored, records: Sequence[Envelope]) -> AppendAnswer:
+        answer = super()._store(run_id, stored, records[:1])
+        if len(records) == 1 or not isinstance(answer, Acknowledged):
+            return answer
+        rest = super()._store(run_id, Stored((), stored.content + self._line(records[0])), records[1:])
+        return acknowledge(records) if isinstance(rest, Acknowledged) else rest
 
 
 @twin
