@@ -61,7 +61,7 @@ PLANS: Final[dict[Depth, Plan]] = {
         machine=Effort(examples=200, steps=25, restarts=4, plays_to_shrink=250),
         machine_as_process=Effort(examples=25, steps=20, restarts=2, plays_to_shrink=60),
         attempts_to_shrink=400,
-        races=6,
+        races=4,
     ),
     "deep": Plan(
         rounds=8,
@@ -235,6 +235,7 @@ class _JournalCourt(Court[JournalCase, Capabilities]):
             judges_leases=claims.leases and claims.lease_clock == "caller",
             fences=claims.fencing,
             keeps_files=claims.format is not None,
+            shares=claims.multi_process if place.target.is_process else claims.multi_handle,
         )
 
     def _begin(self, place: _Place, off: frozenset[str]) -> Play:

@@ -2,6 +2,9 @@
 
 Every rule draws its numbers relative to the world ("one past the next sequence", "the second batch again"), so that a
 sequence stays meaningful while it shrinks; what is done and kept are concrete operations.
+
+The seed decides all that is done, but not who comes first where several handles do something at the same time. A play
+with a race that failed is therefore kept, whether or not it fails when it is drawn again, and played several times.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import msgspec
 from hypothesis import seed
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
@@ -24,10 +28,12 @@ from perdure_conformance.journal.operations import (
     Crash,
     Damage,
     Damaging,
+    Follow,
     Interrupt,
     Load,
     LoadSnapshot,
     Operation,
+    Race,
     ReadFile,
     RecordSpec,
     Release,
@@ -55,6 +61,8 @@ TEXTS = st.one_of(
 )
 ZEROS = st.sampled_from((0, 0, 1, 12, 600))
 DAMAGES = st.sampled_from(("flip", "flip", "cut", "zeros", "erase"))
+AT_ONCE = st.lists(st.integers(0, 3), min_size=1, max_size=2)
+"""What one of several handles does: a look, or an append of so many events."""
 MALFORMATIONS = st.sampled_from(("empty batch", "gap", "event id", "twice", "empty body"))
 
 
@@ -68,6 +76,8 @@ class Abilities:
     fences: bool
     keeps_files: bool
     """Whether a file format is claimed."""
+    shares: bool
+    """Whether several handles may be used at the same time."""
 
 
 class _Enough(BaseException):
@@ -235,6 +245,24 @@ class JournalMachine(RuleBasedStateMachine):
         self._append(Append(run=run, expected_next=self._next(run), records=records, handle=handle))
         self._do(Load(run=run, limit=limit, handle=handle))
 
+    @precondition(lambda self: self.abilities.shares)
+    @rule(run=RUNS, first=AT_ONCE, second=AT_ONCE)
+    def at_the_same_time(self, run: int, first: list[int], second: list[int]) -> None:
+        """Let two handles append new events and look, each by turns, both at the same time."""
+        race = Race((*self._of_one_handle(run, 0, first), *self._of_one_handle(run, 1, second)))
+        if not self._do(race) or self.play is None:
+            return
+        for operation in race.operations:
+            if isinstance(operation, Append) and (at := self.play.sequence_of(run, operation.records[0])) is not None:
+                self.batches.setdefault(run, []).append(msgspec.structs.replace(operation, expected_next=at))
+
+    @precondition(lambda self: self.abilities.shares and self.abilities.judges_leases)
+    @rule(run=LEASED, ttl_ms=st.integers(0, 3), skew_ms=st.integers(0, 6))
+    def acquire_at_the_same_time(self, run: int, ttl_ms: int, skew_ms: int) -> None:
+        """Let two workers ask for a lease at the same time."""
+        now_ms = self._tick(0, skew_ms)
+        self._do(Race(tuple(Acquire(run=run, ttl_ms=ttl_ms, now_ms=now_ms, owner=by, handle=by) for by in (0, 1))))
+
     @precondition(lambda self: self.abilities.has_snapshots)
     @rule(run=RUNS, handle=HANDLES, back=st.integers(0, 4), text=TEXTS, save=st.booleans())
     def snapshot(self, run: int, handle: int, back: int, text: str, *, save: bool) -> None:
@@ -329,6 +357,14 @@ class JournalMachine(RuleBasedStateMachine):
         """Read all that was stored; leave the implementation open for the next play."""
         for run in sorted(self.batches):
             self._do(Load(run=run))
+
+    def _of_one_handle(self, run: int, handle: int, sizes: list[int]) -> tuple[Append | Follow, ...]:
+        return tuple(
+            Append(run=run, expected_next=self._next(run), records=self._fresh([""] * size), handle=handle)
+            if size
+            else Follow(run=run, handle=handle)
+            for size in sizes
+        )
 
     def _grant(self, run: int, back: int) -> int:
         """Return the number of the run's latest grant, or of one before it; the first one is asked for now."""

@@ -59,6 +59,7 @@ from perdure_conformance.journal.operations import (
     Operation,
     Race,
     ReadFile,
+    RecordSpec,
     Release,
     Renew,
     Reopen,
@@ -251,6 +252,12 @@ class Play:
     def run_id(self, run: int) -> RunId:
         """Return the id of a run of this play."""
         return self._ids.run_id(run)
+
+    def sequence_of(self, run: int, event: RecordSpec) -> int | None:
+        """Return where an event stands in a run; None if it is not there."""
+        event_id = self._ids.event_id(event.event)
+        found = (record.sequence for record in self.world.records(self.run_id(run)) if record.event_id == event_id)
+        return next(found, None)
 
     def do(self, operation: Operation) -> bool:
         """Do one operation and judge it; return False, having done nothing, if its answer is left open.
