@@ -31,7 +31,7 @@ from perdure_conformance.journal.client import Answer
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.journal.linearizability import Interval, is_linearizable
 from perdure_conformance.journal.mutants import MUTANTS
-from perdure_conformance.journal.operations import Acquire, Follow, Identities, Load, Operation, Race, Renew
+from perdure_conformance.journal.operations import Acquire, Append, Follow, Identities, Load, Operation, Race, Renew
 from perdure_conformance.journal.play import Play, Site, Tally
 from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.journal.races import (
@@ -180,6 +180,11 @@ def test_nothing_is_wrong_with_a_good_race(step: RaceStep) -> None:
         ("JRN-001", of_race(appending(0, 1, 2, ONE, answer=Acknowledged(())), after=[ONE]), "other records"),
         ("JRN-001", of_race(appending(0, 1, 2, ONE, answer=StaleEpoch())), "another reason"),
         (
+            "JRN-002",
+            of_race(appending(0, 1, 3, ONE), loading(1, 2, 4, 1, record(1, 1, "changed")), after=[ONE]),
+            "another body",
+        ),
+        (
             "JRN-027",
             of_race(appending(0, 1, 3, ONE), appending(1, 2, 4, OTHER), after=[ONE]),
             "two appends were acknowledged",
@@ -322,6 +327,21 @@ def test_after_a_race_the_play_goes_on_from_what_is_there() -> None:
     assert sequences == [1, 2, 3, 4, 5]
     assert "append at 1 → acknowledged" in play.answers[0]
     assert play.answers[1] == "4 records, the end"
+
+
+def test_after_a_race_each_append_can_be_sent_again_where_it_stands() -> None:
+    play = played(MemoryJournal, TOGETHER)
+    appends = [operation for operation in TOGETHER.operations if isinstance(operation, Append)]
+    places = [play.sequence_of(0, operation.records[0]) for operation in appends]
+    assert sorted(place or 0 for place in places) == [1, 2, 3, 4]
+    assert play.sequence_of(0, event(99)) is None
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_machine_draws_races(seed: int) -> None:
+    judgement = JOURNAL.judge(JOURNALS.of(MemoryJournal), Options("quick", seed, parts=frozenset({"drawn"})))
+    assert judgement.findings == {}
+    assert judgement.reached["JRN-027"]
 
 
 def test_after_a_race_for_a_lease_the_one_who_has_it_can_renew_it() -> None:

@@ -100,6 +100,7 @@ class AcknowledgesInReverse(_Memory):
         "JRN-020",
         "JRN-021",
         "JRN-023",
+        "JRN-027",
     ),
     report="Eventuous/eventuous#582",
 )
@@ -150,7 +151,7 @@ class TakesOneAsAnywhere(_Memory):
         return answer
 
 
-@mutant("JRN-007", report="Eventuous/eventuous#582")
+@mutant("JRN-007", overlaps=("JRN-027",), report="Eventuous/eventuous#582")
 class KeepsTheLoser(_Memory):
     """Stores the record first and compares afterwards: the loser is refused, and stays."""
 

@@ -202,6 +202,16 @@ def _stands_once(step: RaceStep) -> str | None:
     return ""
 
 
+def _byte_for_byte(step: RaceStep) -> str | None:
+    """What was acknowledged is shown with the bytes that were sent."""
+    sent = {(record.sequence, record.event_id): record for call in step.acknowledged for record in call.records}
+    if not sent:
+        return None
+    shown = (record for load in step.loads for record in load.shown)
+    is_changed = any(sent.get((record.sequence, record.event_id), record) != record for record in shown)
+    return "a record is shown with another body than was sent" if is_changed else ""
+
+
 def _whole(step: RaceStep) -> str | None:
     """An append without a definite answer is there whole or not at all."""
     batches = [set(call.records) for call in step.unknown if len(call.records) > 1]
@@ -339,6 +349,7 @@ def _granted_at_all(step: LeaseRaceStep) -> str | None:
 
 
 COMPLAINTS: Final[Mapping[str, Callable[[RaceStep], str | None]]] = {
+    "JRN-002": _byte_for_byte,
     "JRN-027": _stands_once,
     "JRN-015": _whole,
     "JRN-028": _in_order,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from perdure_conformance.journal.operations import Acquire, Append, Follow, Operation, Race, Racing, Release
+from perdure_conformance.journal.operations import Acquire, Append, Follow, Operation, Race, Racing, Release, Reopen
 from perdure_conformance.journal.scripts import Script, append, load
 
 _APPENDS = ("JRN-027", "JRN-028", "JRN-029")
@@ -56,7 +56,13 @@ def _races(who: str, most: int, *, alone: bool) -> tuple[Script, ...]:
         Script(
             f"{who} append to one run at the same time",
             _APPENDS,
-            (_race(*(_appends(handle, 20 // most) for handle in range(most))), *_loads(most)),
+            (
+                _race(*(_appends(handle, 20 // most) for handle in range(most))),
+                *_loads(most),
+                append(20 // most * most + 1, 1),
+                Reopen(),
+                *_loads(2),
+            ),
             alone=alone,
         ),
         Script(

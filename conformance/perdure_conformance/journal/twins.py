@@ -333,7 +333,7 @@ class ReadsItsOwnWrites(MemoryJournal):
 
 @twin
 class TakesOneAppendAtATime(MemoryJournal):
-    """Answers `not_stored` to whoever appends while somebody else does."""
+    """Answers `not_stored` to whoever appends, or asks for a lease, while somebody else does."""
 
     _busy = threading.Lock()
 
@@ -346,6 +346,16 @@ class TakesOneAppendAtATime(MemoryJournal):
         try:
             time.sleep(_A_WHILE_S)
             return super().append(run_id, expected_next, records, epoch)
+        finally:
+            self._busy.release()
+
+    def acquire(self, run_id: RunId, owner: OwnerId, ttl_ms: int, now_ms: int) -> AcquireAnswer:
+        """Grant a lease if nobody else is at work, and take a while."""
+        if not self._busy.acquire(blocking=False):
+            return NotStored(detail="somebody else is at work")
+        try:
+            time.sleep(_A_WHILE_S)
+            return super().acquire(run_id, owner, ttl_ms, now_ms)
         finally:
             self._busy.release()
 
@@ -374,7 +384,14 @@ class LosesAnswersWhenBusy(MemoryJournal):
 
 @twin
 class TakesItsTime(MemoryJournal):
-    """Takes a while before each append and load has happened, and another while after it."""
+    """Takes a while before each append and load has happened, and another while after it; claims no exact replays."""
+
+    @property
+    def description(self) -> Description:
+        """Claim less than is true."""
+        reference = super().description
+        capabilities = msgspec.structs.replace(reference.capabilities, exact_replay=False)
+        return msgspec.structs.replace(reference, capabilities=capabilities)
 
     def append(
         self, run_id: RunId, expected_next: int, records: Sequence[Envelope], epoch: int | None = None
