@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.conformance.helpers import perdure
 
 from perdure.kernel.errors import corrupt
 from perdure.kernel.events import AnyEvent, NodeReady
+from perdure.kernel.rules import RULES, exceeds
 from perdure.kernel.state import State
 from perdure_conformance.reducer.contract import Capabilities
 from perdure_conformance.reducer.dispatch import KERNELS
@@ -30,6 +32,7 @@ from perdure_conformance.reducer.playing import Run
 from perdure_conformance.reducer.profile import REDUCER
 from perdure_conformance.reducer.questions import BesideThePoint, Query, Setting, can_be_asked, hold, truth_about
 from perdure_conformance.reducer.reference import EVERYTHING, ReferenceKernel
+from perdure_conformance.reducer.scenarios import all_scenarios
 from perdure_conformance.reducer.scenarios.scenario import Side, accepted, gives, refused, scenario, unfinished
 from perdure_conformance.reducer.shorter import batches_of, shorter
 from perdure_conformance.suite import Options, Violation
@@ -156,3 +159,22 @@ def test_a_program_is_judged_as_an_object(tmp_path: Path, kernel: str) -> None:
     if done.returncode:
         again = perdure("rerun", "perdure-report/failures/RUN-028", cwd=tmp_path)
         assert "It fails again, the same way." in again.stdout
+
+
+class HasOneAttemptLess(ReferenceKernel):
+    """Has 9,999 attempts where the document does not say how many."""
+
+    rules = replace(RULES, exceeds=lambda usage, limit: exceeds(usage, 9_999 if limit == 10_000 else limit))
+
+
+class HasOneAttemptMore(ReferenceKernel):
+    """Has 10,001 attempts where the document does not say how many."""
+
+    rules = replace(RULES, exceeds=lambda usage, limit: exceeds(usage, 10_001 if limit == 10_000 else limit))
+
+
+def test_kernels_whose_default_attempts_end_one_too_early_or_too_late_are_found() -> None:
+    (known,) = (known for known in all_scenarios() if known.requirement == "BUD-008" and known.is_heavy)
+    right = known.sides[-1].question.history
+    assert HasOneAttemptLess(Path(), "").reduce(right).sequence == len(right) - 3
+    assert HasOneAttemptMore(Path(), "").reduce(right).sequence == len(right)

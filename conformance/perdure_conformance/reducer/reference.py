@@ -35,6 +35,7 @@ RECORD_BYTES: Final = 512
 """About what a record has beside its event, rounded up: questions about limits keep away from the difference."""
 
 _SHORT: Final = 2**14
+"""Characters of an event whose record cannot be too large: its canonical form has at most a few times as many bytes."""
 
 
 class ReferenceKernel:
@@ -159,7 +160,13 @@ def read_entry(entry: Entry) -> AnyEvent:
     if entry.version not in EVENTS:
         raise Incompatible("unknown_version", f"there is no event version {entry.version}")
     text = json.dumps(entry.event, separators=(",", ":"))
-    return _read_short(text, entry.version) if len(text) <= _SHORT else _read(entry.event, entry.version)
+    if len(text) <= _SHORT:
+        return _read_short(text, entry.version)
+    event = _read(entry.event, entry.version)
+    size, limit = len(canonical_json(entry.event)) + RECORD_BYTES, record_limit(event)
+    if size > limit:
+        corrupt("over_limit", f"the record has about {size} bytes, and may have {limit}")
+    return event
 
 
 @lru_cache(maxsize=2**14)
@@ -170,8 +177,4 @@ def _read_short(text: str, version: int) -> AnyEvent:
 def _read(document: JsonObject, version: int) -> AnyEvent:
     event = event_of(document, version)
     require_within_limits(event)
-    size = len(canonical_json(document)) + RECORD_BYTES
-    limit = record_limit(event)
-    if size > limit:
-        corrupt("over_limit", f"the record has about {size} bytes, and may have {limit}")
     return event

@@ -733,6 +733,7 @@ def a_run_has_defaults() -> Iterator[Scenario]:
             refused(past.until(5) + _exhausted("attempts", 1, 1, 4)),
             accepted(past + started("A", rounds + 1)),
         )
+    yield _ten_thousand_attempts()
     past = history(created(one), ready("A"))
     yield scenario(
         "BUD-008",
@@ -748,6 +749,24 @@ def a_run_has_defaults() -> Iterator[Scenario]:
         refused(past.plus(advanced(7), started("A", 1))),
         unfinished(past.plus(advanced(7), _exhausted("elapsed", 7, 7))),
         accepted(past.plus(advanced(6), started("A", 1), started("B", 2))),
+    )
+
+
+def _ten_thousand_attempts() -> Scenario:
+    """Return the questions where the attempts end that a document has which says nothing of them."""
+    endless = document([node("A", max_activations=10_002)], ["A>A"], initial_nodes=["A"])
+    facts = [created(endless), ready("A")]
+    for number in range(1, 10_000):
+        facts += [started("A", number), ended("A", number)]
+        facts.append(fired(0, "A", len(facts)))
+    past, last = history(*facts), len(facts) - 1
+    most = past.plus(started("A", 10_000), ended("A", 10_000), fired(0, "A", last + 3))
+    return scenario(
+        "BUD-008",
+        "a document that says nothing of budgets: 10,000 attempts are not too many, and one more is",
+        refused(past + _exhausted("attempts", 9_999, 9_999, last)),
+        unfinished(most + _exhausted("attempts", 10_000, 10_000, last + 3)),
+        heavy=True,
     )
 
 
