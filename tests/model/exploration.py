@@ -70,7 +70,7 @@ KINDS: Final[tuple[OutcomeKind, ...]] = (
     "cancelled",
 )
 CHILD_RESULTS: Final[tuple[ChildResult, ...]] = ("completed", "failed", "blocked", "cancelled")
-NAMES: Final = "ABC"
+NAMES: Final = "ABCD"
 
 _LATER: Final = {"max_attempts": 2, "backoff": {"kind": "fixed", "delay_ms": 1}, "attempt_deadline_ms": 2}
 WORKS: Final[dict[str, dict[str, Any]]] = {

@@ -283,6 +283,22 @@ class RefusesPoliciesWithoutDependencies(_TakesSeriously):
         return problem.code == "policy_without_dependencies"
 
 
+@mutant("SPC-031", overlaps=("SPC-022",))
+class RefusesInputsFromLaterNodes(_TakesSeriously):
+    """Refuses an input from a node that runs only after the one that takes it."""
+
+    def is_serious(self, problem: Problem) -> bool:
+        return problem.code == "source_runs_later"
+
+
+@mutant("SPC-031")
+class RefusesJoinsOfExclusiveBranches(_TakesSeriously):
+    """Refuses a node that depends on the success of two branches which exclude each other."""
+
+    def is_serious(self, problem: Problem) -> bool:
+        return problem.code == "join_never_satisfied"
+
+
 # Those that answer without looking
 
 _CORE: Final = tuple(requirement.id for requirement in requirements_of(PAGES) if requirement.claim == "core")

@@ -88,6 +88,19 @@ def warnings_do_not_refuse() -> Iterator[Pair]:
             node("a", child=_CALL), node("b"), edges=[edge("a", "b", when=_CHANGES)], children=_CHILD
         ),
         "a budget below the initial nodes": workflow(node("a"), node("b"), budgets={"max_transitions": 1}),
+        "an input from a node that runs later": workflow(
+            node("a", input_mapping={"k": {"node": "b", "output": "x"}}),
+            node("b", outputs=["x"]),
+            edges=[edge("a", "b"), edge("b", "a")],
+            initial_nodes=["a"],
+        ),
+        "a join of branches that exclude each other": workflow(
+            node("a"),
+            node("b"),
+            node("c"),
+            node("j", dependencies=["b", "c"]),
+            edges=[edge("a", "b", when=_CHANGES), edge("a", "c", when={"outcome": "succeeded"})],
+        ),
     }.items():
         yield pair("SPC-031", name, None, odd)
 

@@ -15,6 +15,7 @@ from perdure.kernel.outcomes import OUTCOME_KINDS, RETRY_CLASSES, OutcomeKind
 from perdure.kernel.predicates import FieldEquals, OutcomeIs, Predicate, predicate_key, witness
 from perdure.kernel.problems import Correction, Problems, pointer_token, quoted
 from perdure.kernel.specification import Backoff, Edge, Exponential, Node
+from perdure.kernel.validation.foresight import warn_of_what_cannot_be
 from perdure.kernel.validation.scopes import Scope
 
 _KINDS_OF_A_CHILD: Final[frozenset[OutcomeKind]] = frozenset(OUTCOME_KINDS) - {"changes_requested", "skipped"}
@@ -32,6 +33,7 @@ def warn(scopes: Sequence[Scope], problems: Problems) -> None:
         if not problems.errors:
             _dependency_on_loop(scope)
             _edge_fan_in(scope)
+            warn_of_what_cannot_be(scope)
     if not problems.errors:
         _unused_children(scopes)
 
