@@ -671,7 +671,7 @@ def test_a_place_that_a_sentence_names_is_told_with_its_line() -> None:
 def test_a_file_that_changes_or_vanishes_meanwhile_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("{}", "utf-8")
-    content = read(str(path), None)
+    content = read(str(path))
     path.write_text("[1]", "utf-8")
     with pytest.raises(FileRefused, match="in the meantime"):
         replace(content, b"x")
@@ -735,7 +735,7 @@ def test_svg_is_well_formed_and_harmless_whatever_it_shows() -> None:
 
 @pytest.mark.parametrize("path", SPECIFICATIONS, ids=lambda path: path.name)
 def test_a_picture_begins_where_a_run_does(path: Path) -> None:
-    found = lint(read(str(path), None), None)
+    found = lint(read(str(path)), None)
     assert found.specification is not None
     own = drawing.panels(found.specification)[0]
     marked = tuple(box.lines[0] for box in own.boxes if box.is_initial)
@@ -908,12 +908,12 @@ def test_canonical_form_comes_alone_with_its_hash(tmp_path: Path) -> None:
 
 def test_a_picture_goes_to_a_file_and_a_wrong_document_has_none(tmp_path: Path) -> None:
     path = str(SPECIFICATIONS[0])
-    assert perdure("lint", path, "--picture", "svg", "--output", "x.svg", cwd=tmp_path).returncode == 0
+    assert perdure("lint", path, "--picture", "svg", "x.svg", cwd=tmp_path).returncode == 0
     ET.parse(tmp_path / "x.svg")  # noqa: S314
-    assert perdure("lint", path, "--picture", "mermaid", cwd=tmp_path).stdout.startswith("flowchart TD")
-    assert perdure("lint", path, "--picture", "svg", "--output", "no/x.svg", cwd=tmp_path).returncode == 2
+    assert perdure("lint", path, "--picture", "mermaid", "-", cwd=tmp_path).stdout.startswith("flowchart TD")
+    assert perdure("lint", path, "--picture", "svg", "no/x.svg", cwd=tmp_path).returncode == 2
     (tmp_path / "bad.yaml").write_text("{}", "utf-8")
-    refused = perdure("lint", "bad.yaml", "--picture", "svg", cwd=tmp_path)
+    refused = perdure("lint", "bad.yaml", "--picture", "svg", "-", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "bad.yaml: " in refused.stderr
 
@@ -936,7 +936,7 @@ def test_a_catalogue_of_handlers_is_linted_too_and_looked_up_in(tmp_path: Path) 
     assert "valid" not in bad.stdout
     unchecked = json.loads(perdure("lint", "flow.json", "--handlers", "bad.yaml", "--json", cwd=tmp_path).stdout)
     assert [(one["valid"], one["initial_nodes"]) for one in unchecked["files"]] == [(False, []), (False, [])]
-    drawn = perdure("lint", "flow.json", "--handlers", "bad.yaml", "--picture", "mermaid", cwd=tmp_path)
+    drawn = perdure("lint", "flow.json", "--handlers", "bad.yaml", "--picture", "mermaid", "-", cwd=tmp_path)
     assert (drawn.returncode, drawn.stdout) == (1, "")
     assert lint_handlers(Text("x", "yaml", b"*", ()))[1] is None
 
@@ -965,7 +965,8 @@ def test_warnings_count_if_that_is_asked_for(tmp_path: Path) -> None:
         (["notes.txt"], "or say --syntax json"),
         (["-"], "add --syntax json or --syntax yaml"),
         (["-", "-", "--syntax", "json"], "give - once"),
-        (["a.json", "--output", "x"], "add --picture"),
+        (["a.json", "--picture", "png", "x"], "is no kind of picture"),
+        (["a.json", "b.json", "--picture", "svg", "x"], "one FILE"),
         (["a.json", "b.json", "--canonical"], "one FILE"),
         (["a.json", "--canonical", "--fix"], "at a time"),
         (["a.json", "--handlers", "nowhere.json"], "cannot be read"),

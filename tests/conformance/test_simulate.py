@@ -273,6 +273,18 @@ def test_outcomes_that_were_not_needed_are_told(tmp_path: Path) -> None:
     assert found["notes"] == ["3 outcomes of A were said and not used"]
 
 
+def test_edges_that_a_limit_of_activations_stopped_are_told(tmp_path: Path) -> None:
+    flaky = node("A", max_activations=2, retry={"max_attempts": 2})
+    graph = document([flaky, "B", "C"], [edge("A>A"), edge("A>B", "blocked"), edge("A>C")], initial_nodes=["A"])
+    found = simulated(tmp_path, graph, "--outcome", "A=retryable_failure,succeeded*2")
+    note = "edge 0, A → A, was stopped 1 time: A has no more than 2 activations (`max_activations`)"
+    assert found["notes"] == [note]
+    assert found["fired"] == {"0": 1, "2": 2}
+    budget = document([node("A", max_activations=2)], [edge("A>A")], initial_nodes=["A"], budgets={"max_attempts": 1})
+    assert simulated(tmp_path, budget)["notes"] == []
+    assert simulated(tmp_path, graph, "--stop", script=[{"start": "A"}, {"cancel": "enough"}])["notes"] == []
+
+
 def test_pictures_show_how_it_ended(tmp_path: Path) -> None:
     drawn = run(
         "simulate", REVIEW_LOOP, "--outcome", "review=changes_requested", "--picture", "svg", str(tmp_path / "x")
@@ -326,6 +338,8 @@ def test_hostile_strings_are_inert(tmp_path: Path) -> None:
         (["--input", "topic={"], "is no JSON"),
         (["--script", "nowhere.yaml"], "nowhere.yaml cannot be read"),
         (["--script", "-"], "takes a file"),
+        (["--script", "steps.txt"], "steps.txt cannot be read"),
+        (["--script", str(ROOT / "LICENSE"), "--syntax", "yaml"], "tell the syntax: end it with .json, .yaml or .yml."),
         (["--picture", "png", "x"], "no kind of picture"),
         (["--picture", "svg", "no/where"], "no/where cannot be written"),
         (["--output", "run.txt"], "does not end with .jsonl"),

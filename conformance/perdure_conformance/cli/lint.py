@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import typer
@@ -18,8 +17,9 @@ from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import canonical_json
 from perdure_conformance import data
 from perdure_conformance.cli.common import even_if_nobody_reads, print_json, wrong_usage
-from perdure_conformance.lint import document, drawing, fixes, github, mermaid, patch, sarif, svg, text
-from perdure_conformance.lint.files import STDIN, FileRefused, Text, read, replace
+from perdure_conformance.cli.pictures import METAVAR, Picture, draw, refuse_other_kinds
+from perdure_conformance.lint import document, drawing, fixes, github, patch, sarif, text
+from perdure_conformance.lint.files import STDIN, FileRefused, Text, read_said, replace
 from perdure_conformance.lint.findings import Linted, lint, lint_handlers, lint_source, without_handlers
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, USAGE
@@ -34,7 +34,8 @@ Examples:
   perdure lint workflow.yaml --fix --diff
   perdure lint workflow.yaml --fix
   perdure lint workflow.yaml --canonical > workflow.canonical.json
-  perdure lint workflow.yaml --picture svg --output workflow.svg
+  perdure lint workflow.yaml --picture svg workflow.svg
+  perdure lint workflow.yaml --picture mermaid -
   generate | perdure lint - --syntax json
   perdure lint --schema specification > specification.schema.json
 
@@ -66,8 +67,10 @@ def lint_command(  # noqa: PLR0913, PLR0917 - the options of a command
     fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended for certain, in the files.")] = False,  # noqa: FBT002
     diff: Annotated[bool, _DIFF] = False,  # noqa: FBT002
     canonical: Annotated[bool, _CANONICAL] = False,  # noqa: FBT002
-    picture: Annotated[Literal["svg", "mermaid"] | None, typer.Option(help="Draw one valid document.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Where the picture goes, in place of standard output.")] = None,
+    picture: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar=METAVAR, help="Draw one valid document; - is standard output."),
+    ] = None,
     schema: Annotated[
         Literal["specification", "outcome", "handlers"] | None,
         typer.Option(help="Print a JSON Schema, for editors, and nothing else."),
@@ -81,7 +84,7 @@ def lint_command(  # noqa: PLR0913, PLR0917 - the options of a command
         _write((data.schemas() / f"{schema}-1.json").read_bytes())
         return
     names = files or []
-    _refuse_what_does_not_fit(names, fix=fix or diff, canonical=canonical, picture=picture, output=output)
+    _refuse_what_does_not_fit(names, fix=fix or diff, canonical=canonical, picture=picture)
     refused: list[str] = []
     of_handlers, known = _handlers(handlers, syntax)
     linted = [*of_handlers]
@@ -95,8 +98,8 @@ def lint_command(  # noqa: PLR0913, PLR0917 - the options of a command
             found = without_handlers(found, handlers)
         linted.append(found)
     code = USAGE if refused else NOT_CONFORMANT if would_change or _is_bad(linted, strict=strict) else CONFORMANT
-    if canonical or picture:
-        _print_one(linted, code, picture=picture, output=output, strict=strict)
+    if canonical or picture is not None:
+        _print_one(linted, code, picture=picture, strict=strict)
     elif diff:
         sys.stderr.write(text.report(linted, strict=strict, is_patch=True))
     else:
@@ -106,25 +109,22 @@ def lint_command(  # noqa: PLR0913, PLR0917 - the options of a command
     sys.exit(code)
 
 
-def _refuse_what_does_not_fit(
-    names: Sequence[str], *, fix: bool, canonical: bool, picture: str | None, output: Path | None
-) -> None:
+def _refuse_what_does_not_fit(names: Sequence[str], *, fix: bool, canonical: bool, picture: Picture | None) -> None:
     if not names:
         wrong_usage("Give at least one FILE, as in `perdure lint workflow.yaml`; - is standard input.")
     if names.count(STDIN) > 1:
         wrong_usage("Standard input can be read once: give - once.")
     if sum([fix, canonical, picture is not None]) > 1:
         wrong_usage("Give one of --fix, --canonical and --picture at a time.")
-    if (canonical or picture) and len(names) != 1:
+    if (canonical or picture is not None) and len(names) != 1:
         wrong_usage("--canonical and --picture take one FILE.")
-    if output is not None and picture is None:
-        wrong_usage("--output is where a picture goes: add --picture svg or --picture mermaid.")
+    refuse_other_kinds(picture)
 
 
 def _read(names: Sequence[str], syntax: Syntax | None, refused: list[str]) -> Iterator[Text]:
     for name in names:
         try:
-            yield read(name, syntax)
+            yield read_said(name, syntax)
         except FileRefused as error:
             refused.append(str(error))
 
@@ -135,7 +135,7 @@ def _handlers(name: str | None, syntax: Syntax | None) -> tuple[list[Linted], Ha
     if name == STDIN:
         wrong_usage("--handlers takes a file, and not standard input.")
     try:
-        found, handlers = lint_handlers(read(name, syntax if not name.lower().endswith(_SUFFIXES) else None))
+        found, handlers = lint_handlers(read_said(name, syntax if not name.lower().endswith(_SUFFIXES) else None))
     except FileRefused as error:
         wrong_usage(str(error))
     return [found], handlers
@@ -199,7 +199,7 @@ def _has_colours() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _print_one(linted: Sequence[Linted], code: int, *, picture: str | None, output: Path | None, strict: bool) -> None:
+def _print_one(linted: Sequence[Linted], code: int, *, picture: Picture | None, strict: bool) -> None:
     """Print the canonical form or the picture of the one document, or why not."""
     if code != CONFORMANT:
         sys.stderr.write(text.report(linted, strict=strict))
@@ -215,18 +215,9 @@ def _print_one(linted: Sequence[Linted], code: int, *, picture: str | None, outp
             wrong_usage(f"{one.file} has no room for its content hash: make the document smaller.")
         _write(canonical_json(whole))
         return
-    panels = drawing.panels(one.specification)
-    try:
-        drawn = mermaid.flowchart(panels) if picture == "mermaid" else svg.picture(panels, one.content_hash[:12])
-    except svg.Crowded as error:
-        wrong_usage(str(error))
-    if output is None:
+    drawn = draw(drawing.panels(one.specification), one.content_hash, picture)
+    if drawn is not None:
         _write(drawn.encode())
-        return
-    try:
-        output.write_text(drawn, "utf-8")
-    except OSError as error:
-        wrong_usage(f"{output} cannot be written: {error.strerror}. Name another file with --output.")
 
 
 def _write(content: bytes) -> None:

@@ -6,16 +6,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from perdure.authoring.source import Syntax
 from perdure.kernel.values import MAX_SAFE_INTEGER
 from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, write_product, wrong_usage
+from perdure_conformance.cli.pictures import METAVAR, draw, refuse_other_kinds
 from perdure_conformance.histories.conversion import encoded
-from perdure_conformance.lint import mermaid, svg, text
-from perdure_conformance.lint.files import STDIN, FileRefused, read
+from perdure_conformance.lint import text
+from perdure_conformance.lint.files import STDIN, FileRefused, read, read_said
 from perdure_conformance.lint.findings import Linted, lint
 from perdure_conformance.simulation import pictures, results
 from perdure_conformance.simulation.inputs import WordsRefused, inputs_of
@@ -61,8 +62,6 @@ Examples:
   perdure simulate workflow.yaml --output run.jsonl
 """
 
-_KINDS: Final = ("svg", "mermaid")
-
 
 def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
     specification: Annotated[
@@ -87,13 +86,15 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
     ] = 0,
     picture: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="svg|mermaid FILE", help="Draw the graph as it ended; - is standard output, alone."),
+        typer.Option(metavar=METAVAR, help="Draw the graph as it ended; - is standard output, alone."),
     ] = None,
     output: Annotated[
         str | None,
         typer.Option(metavar="FILE.jsonl", help="Write the records, or to FILE.mwj1; - is standard output, alone."),
     ] = None,
-    syntax: Annotated[Syntax | None, typer.Option(help="How SPEC is written; for - it is needed.")] = None,
+    syntax: Annotated[
+        Syntax | None, typer.Option(help="How SPEC is written, not the script; for - it is needed.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
     """Play a run of a workflow specification: everything succeeds, unless something else is said.
@@ -106,8 +107,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     _refuse_what_does_not_fit(picture, output, script, as_json=as_json)
     with _refusals():
-        linted = lint(read(specification, syntax), None)
-        steps = steps_of(read(script, None)) if script is not None else ()
+        linted = lint(read_said(specification, syntax), None)
+        steps = steps_of(read(script)) if script is not None else ()
     if linted.specification is None or not linted.valid:
         sys.stderr.write(text.report([linted]))
         sys.exit(NOT_CONFORMANT)
@@ -117,7 +118,9 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
         )
     code = _exit_code(result)
     _write_records(result, output)
-    drawn = _draw(result, linted, picture)
+    drawn = None
+    if picture is not None:
+        drawn = draw(pictures.ended(result.player.state, result.player.fired), linted.content_hash, picture)
     with even_if_nobody_reads():
         if drawn is not None:
             sys.stdout.write(drawn)
@@ -135,8 +138,7 @@ def _refuse_what_does_not_fit(
 ) -> None:
     if script == STDIN:
         wrong_usage("--script takes a file, and not standard input.")
-    if picture is not None and picture[0] not in _KINDS:
-        wrong_usage(f"--picture {picture[0]} is no kind of picture: say --picture svg FILE or --picture mermaid FILE.")
+    refuse_other_kinds(picture)
     if output is not None and output != STDIN and not output.lower().endswith((".jsonl", ".mwj1")):
         wrong_usage(f"--output {output} does not end with .jsonl or .mwj1: records are written there.")
     alone = [output == STDIN, picture is not None and picture[1] == STDIN, as_json]
@@ -182,7 +184,7 @@ def _played(
     if end == "refused" and not fault:
         assert player.answer is not None
         fault = f"What comes by itself was refused with {player.answer.code}: {player.answer.sentence}."
-    told = results.notes(missing, answers.unused(), player.state)
+    told = results.notes(missing, answers.unused(), player)
     return Result(linted.file, seed, player, end, fault, told)
 
 
@@ -208,23 +210,3 @@ def _write_records(result: Result, output: str | None) -> None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         wrong_usage(f"{output} cannot be written: {reason}. Name another file with --output.")
-
-
-def _draw(result: Result, linted: Linted, picture: tuple[str, str] | None) -> str | None:
-    """Draw the picture that was asked for, and write it; return it if it goes to standard output."""
-    if picture is None:
-        return None
-    kind, file = picture
-    panels = pictures.ended(result.player.state, result.player.fired)
-    try:
-        drawn = mermaid.flowchart(panels) if kind == "mermaid" else svg.picture(panels, str(linted.content_hash)[:12])
-    except svg.Crowded as error:
-        wrong_usage(str(error))
-    if file == STDIN:
-        return drawn
-    try:
-        Path(file).write_text(drawn, "utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        wrong_usage(f"{file} cannot be written: {reason}. Name another file with --picture.")
-    return None

@@ -34,12 +34,28 @@ class Text:
     """What changes when the file does."""
 
 
-def read(name: str, syntax: Syntax | None) -> Text:
-    """Read a file, or standard input for `-`. Raises `FileRefused`."""
+def read_said(name: str, syntax: Syntax | None) -> Text:
+    """Read a file, or standard input for `-`, whose syntax `--syntax` may say. Raises `FileRefused`."""
     if name == STDIN:
         if syntax is None:
             raise FileRefused("Standard input has no name that tells the syntax: add --syntax json or --syntax yaml.")
         return Text(name, syntax, _from_stdin(), ())
+    try:
+        return _read(name, syntax)
+    except SourceError as error:
+        raise FileRefused(f"{name}: {error.sentence}, or say --syntax json or --syntax yaml.") from error
+
+
+def read(name: str) -> Text:
+    """Read a file whose name alone tells the syntax. Raises `FileRefused`."""
+    try:
+        return _read(name, None)
+    except SourceError as error:
+        raise FileRefused(f"{name}: {error.sentence}.") from error
+
+
+def _read(name: str, syntax: Syntax | None) -> Text:
+    """Read a file. Raises `FileRefused`, or `SourceError` if nothing tells its syntax."""
     try:
         _refuse_what_is_no_file(name, os.stat(name).st_mode)  # noqa: PTH116 - names may be no UTF-8, or end with a slash
         descriptor = os.open(name, os.O_RDONLY | _NO_WAITING)
@@ -48,8 +64,6 @@ def read(name: str, syntax: Syntax | None) -> Text:
             _refuse_what_is_no_file(name, status.st_mode)
             found = syntax or syntax_of(name)
             return Text(name, found, file.read(MAX_SOURCE_BYTES + 1), _stamp(status))
-    except SourceError as error:
-        raise FileRefused(f"{name}: {error.sentence}, or say --syntax json or --syntax yaml.") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise FileRefused(f"{name} cannot be read: {reason}. Check its name and its permissions.") from error

@@ -27,7 +27,14 @@ from perdure.kernel.commands import (
 )
 from perdure.kernel.consequences import without_outdated
 from perdure.kernel.decide import Events, decide
-from perdure.kernel.events import EventV5, TransitionActivated
+from perdure.kernel.events import (
+    BudgetExhausted,
+    CancellationRequested,
+    EventV5,
+    NodeOutcomeCommitted,
+    RetryScheduled,
+    TransitionActivated,
+)
 from perdure.kernel.identity import AttemptId, EventId, NodeId, RunId, SignalId
 from perdure.kernel.records import Place, sealed
 from perdure.kernel.reduce import reduce
@@ -82,6 +89,8 @@ class Player:
         self.rows: list[Row | Remark] = []
         self.fired: Counter[int] = Counter()
         """How often each edge fired."""
+        self.stopped: Counter[int] = Counter()
+        """How often each edge matched and did not fire, since its target had all its activations."""
         self.answer: Rejection | None = None
         """Why the last command gave nothing, if it gave nothing."""
         self._state: State | None = None
@@ -117,6 +126,7 @@ class Player:
             self.rows.append(Row(sequence + index, self._state.now_ms, index, len(found), event))
         for event in found:
             self._note(event)
+        self._note_stopped(found, sequence)
         self.batches.append(Batch(command, sequence, found, event_ids))
         return True
 
@@ -137,6 +147,24 @@ class Player:
             self._running.append((position, node.attempt_id))
         elif isinstance(node.wait, SignalWait):
             self._waiting.append(position)
+
+    def _note_stopped(self, events: Events, first: int) -> None:
+        """Note the edges that an ending outcome of a batch matched and that did not fire for `max_activations`."""
+        if any(isinstance(event, CancellationRequested | BudgetExhausted) for event in events):
+            return
+        plan, nodes = self.state.plan, self.state.nodes
+        fired = {(event.edge, event.source_sequence) for event in events if isinstance(event, TransitionActivated)}
+        retried = {event.node for event in events if isinstance(event, RetryScheduled)}
+        for sequence, event in enumerate(events, first):
+            if not isinstance(event, NodeOutcomeCommitted) or event.attempt_id is None or event.node in retried:
+                continue
+            for edge in plan.leaving[plan.positions[event.node]]:
+                target = plan.targets[edge]
+                is_stopped = not (
+                    nodes[target].closed or RULES.fires(nodes[target], plan.nodes[target].max_activations)
+                )
+                if is_stopped and (edge, sequence) not in fired and RULES.matches(plan.edges[edge].when, event.outcome):
+                    self.stopped[edge] += 1
 
     def records(self) -> Iterator[bytes]:
         """Yield the sealed records of the history, without line feeds."""

@@ -125,10 +125,15 @@ def document(result: Result, exit_code: int) -> dict[str, object]:
     }
 
 
-def notes(missing: Sequence[str], unused: dict[int, int], state: State) -> tuple[str, ...]:
-    """Return what was made up, and what was said in vain."""
+def notes(missing: Sequence[str], unused: dict[int, int], player: Player) -> tuple[str, ...]:
+    """Return what was made up, what was said in vain, and which edges were stopped."""
+    state = player.state
     found = [f"nobody gave the input {name}: its own name stands for it" for name in missing]
     for position, count in unused.items():
         what = counted(count, "outcome")
         found.append(f"{what} of {state.name(position)} {'was' if count == 1 else 'were'} said and not used")
+    for number, count in sorted(player.stopped.items()):
+        edge, most = state.plan.edges[number], state.node(state.plan.targets[number]).max_activations
+        what = f"edge {number}, {edge.source} → {edge.target}, was stopped {counted(count, 'time')}"
+        found.append(f"{what}: {edge.target} has no more than {counted(most or 0, 'activation')} (`max_activations`)")
     return tuple(found)
