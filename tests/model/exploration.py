@@ -387,7 +387,7 @@ def _node_key(state: State, position: int) -> Key:
         current.closed,
         current.released is not None,
         current.activations if specified.max_activations is not None else -1,
-        tuple(item[1] for item in in_order(current.queue)),
+        tuple(item.edge for item in in_order(current.queue)),
         current.attempts if current.status in LIVE else -1,
         None if current.deadline_ms is None else current.deadline_ms - now_ms,
         None if current.retry_ms is None else current.retry_ms - now_ms,

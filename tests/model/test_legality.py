@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tests.model.playing import RUN, Player, document, edge, node, outcome, uuid
 
 from perdure.kernel import creation
+from perdure.kernel.changes import applied
 from perdure.kernel.commands import (
     AcquireRecovery,
     CompleteChild,
@@ -45,7 +46,7 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.identity import AttemptId, Name, NodeId, OwnerId, RunId, SignalId
 from perdure.kernel.liveness import changed
-from perdure.kernel.reduce import applied, reduce
+from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES
 from perdure.kernel.state import Agenda, State
 

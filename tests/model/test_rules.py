@@ -38,7 +38,7 @@ from perdure.kernel.specification import (
     Jitter,
     RetryPolicy,
 )
-from perdure.kernel.state import LIVE, STATUSES, TERMINAL, NodeState, SignalWait, Status, Tally
+from perdure.kernel.state import LIVE, STATUSES, TERMINAL, NodeState, Queued, SignalWait, Status, Tally
 from perdure.kernel.values import MAX_SAFE_INTEGER
 
 ATTEMPTS = (2, 3, 63, 64, 1023, 1024, 1075, 10**6)
@@ -168,7 +168,7 @@ def test_when_an_activation_begins_at_once(status: Status) -> None:
     assert begins_at_once(NodeState(status=status)) == (status not in LIVE)
     assert begins_at_once(NodeState(status=status, tally=Tally(unfinished=1), released=(2,))) == (status not in LIVE)
     assert not begins_at_once(NodeState(status=status, tally=Tally(unfinished=1)))
-    assert not begins_at_once(NodeState(status=status, queue=added(None, (2, 0))))
+    assert not begins_at_once(NodeState(status=status, queue=added(None, Queued(2, 0))))
 
 
 def test_what_is_tried_again() -> None:

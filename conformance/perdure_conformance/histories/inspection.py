@@ -12,7 +12,7 @@ from perdure.kernel.consequences import owed, settling, without_outdated
 from perdure.kernel.events import RUNTIME_VERSION
 from perdure.kernel.records import document_of
 from perdure.kernel.rules import RULES
-from perdure.kernel.state import NodeState, SignalWait, State
+from perdure.kernel.state import NodeState, Queued, SignalWait, State
 from perdure_conformance.histories.words import named, one_line
 
 INSPECT_VERSION: Final = 1
@@ -76,7 +76,7 @@ def _node(state: State, position: int) -> dict[str, object]:
     }
 
 
-def _items(node: NodeState) -> Iterator[tuple[int, ...]]:
+def _items(node: NodeState) -> Iterator[Queued]:
     """Yield the activations that wait at a node, in no order."""
     left = [node.queue]
     while left:

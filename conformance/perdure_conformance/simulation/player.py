@@ -250,4 +250,4 @@ class Player:
                     token_sha256=token_digest(self.tokens.get(position, DEFAULT_TOKEN)),
                 )
         due = without_outdated(self.state, RULES)
-        return None if due is None else AdvanceTime(now_ms=max(due.first[0], self.state.now_ms))
+        return None if due is None else AdvanceTime(now_ms=max(due.first.deadline_ms, self.state.now_ms))

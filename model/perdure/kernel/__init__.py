@@ -22,7 +22,8 @@ consequences   what a state owes next, and in which order
 creation       the first state of a run
 legality       which events may open a batch
 upcast         older events in the words of the newest version
-reduce         the state after an event
+changes        what an event that is legal changes
+reduce         whether an event is legal where it stands, and the state after it
 decide         the events of a command
 limits         what no schema can say: sizes in bytes
 records        an event at its place, sealed, as it is stored

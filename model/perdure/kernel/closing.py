@@ -26,8 +26,8 @@ def with_next_round(state: State, rules: Rules) -> State:
     while True:
         number = state.cold.first if state.cold is not None else None
         hopeless = state.hopeless.first if state.hopeless is not None else None
-        if hopeless is not None and (number is None or hopeless[0] < number):
-            state, members = _hopeless_members(state, hopeless[0], rules)
+        if hopeless is not None and (number is None or hopeless.component < number):
+            state, members = _hopeless_members(state, hopeless.component, rules)
         elif number is not None:
             state, members = _cold_members(state, number, rules)
         else:
@@ -64,8 +64,8 @@ def is_cold(state: State, position: int) -> bool:
 
 def _hopeless_members(state: State, number: int, rules: Rules) -> tuple[State, tuple[int, ...]]:
     members: list[int] = []
-    while state.hopeless is not None and state.hopeless.first[0] == number:
-        position = state.hopeless.first[1]
+    while state.hopeless is not None and state.hopeless.first.component == number:
+        position = state.hopeless.first.position
         state = replace(state, hopeless=rest(state.hopeless))
         if position not in members[-1:] and closure(state, position, rules, is_cold=False) is not None:
             members.append(position)

@@ -37,7 +37,7 @@ from perdure.kernel.liveness import recounted
 from perdure.kernel.mapping import unsuccessful
 from perdure.kernel.queues import Queue, added, rest
 from perdure.kernel.rules import BUDGETS_FROM, GOES_ON_FROM, Charged, DueKind, Rules, policy_of
-from perdure.kernel.state import ACTIVE, TERMINAL, Agenda, RunStatus, SignalWait, State, TimerWait
+from perdure.kernel.state import ACTIVE, TERMINAL, Agenda, Due, RunStatus, SignalWait, State, TimerWait
 
 NOTHING: Final = Agenda()
 
@@ -97,8 +97,7 @@ def settling(state: State, version: int, rules: Rules) -> State:
 
 def scheduled(state: State, kind: DueKind, deadline_ms: int, position: int, rules: Rules) -> State:
     """Return the state in which something happens to a node at a time."""
-    item = (deadline_ms, rules.due_order.index(kind), position)
-    return replace(state, due=added(state.due, item))
+    return replace(state, due=added(state.due, Due(deadline_ms, rules.due_order.index(kind), position)))
 
 
 # What is owed, in order: each step returns the event that it owes, if it owes any.
@@ -194,13 +193,14 @@ def _due(state: State, rules: Rules) -> EventV5 | None:
     if not state.agenda.advancing or state.due is None:
         return None
     deadline_ms, rank, position = state.due.first
-    if rules.due_order[rank] == "elapsed":
+    kind = rules.due_order[rank]
+    if kind == "elapsed":
         return BudgetExhausted(budget="elapsed", limit=deadline_ms, usage=state.now_ms, last_outcome=state.last_outcome)
     name, node = state.name(position), state.nodes[position]
-    if rules.due_order[rank] == "retry":
+    if kind == "retry":
         return RetryReleased(node=name, next_attempt=node.attempts + 1)
     assert node.attempt_id is not None
-    return _EXPIRIES[rules.due_order[rank]](node=name, attempt_id=node.attempt_id, deadline_ms=deadline_ms)
+    return _EXPIRIES[kind](node=name, attempt_id=node.attempt_id, deadline_ms=deadline_ms)
 
 
 Step = Callable[[State, Rules], EventV5 | None]
@@ -278,11 +278,11 @@ def _to_next_due(state: State, rules: Rules) -> State:
     if state.agenda != Agenda(advancing=True):
         return state
     due = without_outdated(state, rules)
-    is_over = due is None or not rules.is_due(state.now_ms, due.first[0])
+    is_over = due is None or not rules.is_due(state.now_ms, due.first.deadline_ms)
     return replace(state, due=due, agenda=NOTHING if is_over else state.agenda)
 
 
-def without_outdated(state: State, rules: Rules) -> Queue[tuple[int, ...]] | None:
+def without_outdated(state: State, rules: Rules) -> Queue[Due] | None:
     """Return what happens at a time, with what is still to happen in front."""
     due = state.due
     while due is not None and not _is_current(state, due.first, rules):
@@ -290,21 +290,20 @@ def without_outdated(state: State, rules: Rules) -> Queue[tuple[int, ...]] | Non
     return due
 
 
-def _is_current(state: State, item: tuple[int, ...], rules: Rules) -> bool:
+def _is_current(state: State, item: Due, rules: Rules) -> bool:
     """Tell whether what was to happen is still to."""
-    deadline_ms, rank, position = item
-    kind = rules.due_order[rank]
+    kind = rules.due_order[item.rank]
     if kind == "elapsed":
         return True
-    node = state.nodes[position]
+    node = state.nodes[item.position]
     match kind:
         case "attempt":
-            return node.status in ACTIVE and node.deadline_ms == deadline_ms
+            return node.status in ACTIVE and node.deadline_ms == item.deadline_ms
         case "signal_wait":
-            return isinstance(node.wait, SignalWait) and node.wait.deadline_ms == deadline_ms
+            return isinstance(node.wait, SignalWait) and node.wait.deadline_ms == item.deadline_ms
         case "timer":
-            return isinstance(node.wait, TimerWait) and node.wait.deadline_ms == deadline_ms
+            return isinstance(node.wait, TimerWait) and node.wait.deadline_ms == item.deadline_ms
         case "retry":
-            return node.retry_ms == deadline_ms
+            return node.retry_ms == item.deadline_ms
         case _:
             assert_never(kind)

@@ -18,7 +18,7 @@ from perdure.kernel.plan import Plan, plan_of
 from perdure.kernel.queues import added
 from perdure.kernel.rules import Rules
 from perdure.kernel.specification import MAX_CHILD_LEVELS, Specification
-from perdure.kernel.state import Agenda, NodeState, State
+from perdure.kernel.state import Agenda, Due, NodeState, State
 from perdure.kernel.validation.validator import validate
 
 _BYTES_OF_A_REQUEST: Final = 2**16
@@ -70,7 +70,7 @@ def _first_state(event: RunCreated, plan: Plan, version: int, rules: Rules) -> S
         version=version,
         oldest=version,
         nodes=Map(enumerate(NodeState() for _ in plan.nodes)),
-        due=None if elapsed is None else added(None, (elapsed, rules.due_order.index("elapsed"), -1)),
+        due=None if elapsed is None else added(None, Due(elapsed, rules.due_order.index("elapsed"), -1)),
         agenda=Agenda(initial=0),
     )
     return recounted(state, rules)

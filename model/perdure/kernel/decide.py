@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from perdure.kernel.changes import applied
 from perdure.kernel.commands import (
     AcquireRecovery,
     AdvanceTime,
@@ -56,7 +57,6 @@ from perdure.kernel.legality import (
 )
 from perdure.kernel.limits import excess
 from perdure.kernel.records import document_of
-from perdure.kernel.reduce import applied
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.specification import covered_by_hash
 from perdure.kernel.state import State
@@ -131,11 +131,11 @@ def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events |
 
 
 def _settled(state: State, rules: Rules) -> Events | Rejection:
-    unsettled = settling(state, RUNTIME_VERSION, rules)
-    opening = owed(unsettled, rules)
+    newest = settling(state, RUNTIME_VERSION, rules)
+    opening = owed(newest, rules)
     if opening is None:
         return rejected("no_effect", "nothing is owed")
-    return _batch(unsettled, opening, rules)
+    return _batch(newest, opening, rules)
 
 
 def _repeat(state: State, command: AnyCommand, rules: Rules) -> Rejection | None:

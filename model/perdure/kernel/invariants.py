@@ -251,7 +251,7 @@ def _statuses(state: State, _: Rules) -> Iterator[str]:
 
 
 def _deadlines(state: State, _: Rules) -> Iterator[str]:
-    due = {(item[0], item[2]) for item in in_order(state.due)}
+    due = {(item.deadline_ms, item.position) for item in in_order(state.due)}
     for position, name, node in _nodes(state):
         wait_ms = None if node.wait is None else node.wait.deadline_ms
         for deadline_ms in {node.deadline_ms, wait_ms, node.retry_ms} - {None}:

@@ -216,7 +216,7 @@ def _time(state: State, now_ms: int, rules: Rules) -> Rejection | None:
     if now_ms < state.now_ms:
         return rejected("time_went_back", f"it is {state.now_ms} already")
     due = without_outdated(state, rules)
-    if now_ms == state.now_ms and (due is None or not rules.is_due(now_ms, due.first[0])):
+    if now_ms == state.now_ms and (due is None or not rules.is_due(now_ms, due.first.deadline_ms)):
         return rejected("no_effect", f"it is {state.now_ms} already, and nothing is due")
     return None
 

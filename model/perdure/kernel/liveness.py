@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from perdure.kernel.errors import corrupt
 from perdure.kernel.queues import added
 from perdure.kernel.rules import Rules, is_released, share
-from perdure.kernel.state import LIVE, ComponentState, NodeState, State, Status, Tally
+from perdure.kernel.state import LIVE, ComponentState, Hopeless, NodeState, State, Status, Tally
 
 
 def changed(state: State, position: int, node: NodeState, rules: Rules) -> State:
@@ -112,7 +112,7 @@ def _perhaps_hopeless(state: State, position: int, rules: Rules) -> State:
     state = to_be_closed(state, position)
     if tally.revivable:
         return state
-    return replace(state, hopeless=added(state.hopeless, (state.plan.component[position], position)))
+    return replace(state, hopeless=added(state.hopeless, Hopeless(state.plan.component[position], position)))
 
 
 def entrance_lost(state: State, position: int, rules: Rules) -> State:

@@ -49,10 +49,9 @@ def _outcome_seen(state: State, position: int, source: int) -> int | None:
     the last.
     """
     node = state.nodes[position]
-    if node.activation is not None:
-        sequence, edge = node.activation
-        if state.plan.positions[state.plan.edges[edge].source] == source:
-            return sequence
+    begun = node.activation
+    if begun is not None and state.plan.positions[state.plan.edges[begun.edge].source] == source:
+        return begun.source_sequence
     prerequisites = state.plan.prerequisites[position]
     if node.released is not None and source in prerequisites:
         return node.released[prerequisites.index(source)] or None

@@ -9,9 +9,16 @@ Source: Okasaki, "Purely Functional Data Structures" (1998), section 3.1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
-Item = TypeVar("Item", int, tuple[int, ...])
+
+class Ordered(Protocol):
+    """Something that comes before or after others of its type."""
+
+    def __lt__(self, other: Self, /) -> bool: ...
+
+
+Item = TypeVar("Item", bound=Ordered)
 
 
 class Queue(NamedTuple, Generic[Item]):

@@ -425,13 +425,13 @@ def _attempt_state(plan: Plan, name: AttemptIdText, attempt: AttemptDocument) ->
 
 
 def _node_state(plan: Plan, position: int, found: NodeDocument) -> NodeState:
-    queue = tuple((item.source_sequence, item.edge) for item in found.queue)
+    queue = tuple(_queued(item) for item in found.queue)
     if list(queue) != sorted(set(queue)):
         corrupt("wrong_content", f"the queue of {plan.nodes[position].id} is not in order")
     node = NodeState(
         status=found.status,
         activations=found.activations,
-        activation=None if found.activation is None else (found.activation.source_sequence, found.activation.edge),
+        activation=None if found.activation is None else _queued(found.activation),
         queue=_queue(queue),
         attempts=found.attempts,
         retry_ms=found.retry_ms,
@@ -440,6 +440,10 @@ def _node_state(plan: Plan, position: int, found: NodeDocument) -> NodeState:
         released=None if found.released is None else _pinned(plan, position, found.released),
     )
     return node if found.active is None else _with_attempt(node, found.active)
+
+
+def _queued(found: Activation) -> Queued:
+    return Queued(found.source_sequence, found.edge)
 
 
 def _queue(items: Iterable[Queued]) -> Queue[Queued] | None:

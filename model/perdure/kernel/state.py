@@ -9,7 +9,7 @@ Source: ADR-0032, "State model", "Typed outcomes and dependency policies"; `docs
 
 from __future__ import annotations
 
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 from immutables import Map
@@ -45,8 +45,31 @@ ACTIVE: Final[frozenset[Status]] = frozenset({"running", "waiting"})
 """Statuses of a node with an attempt that has no outcome yet."""
 TERMINAL: Final[frozenset[Status]] = frozenset({"succeeded", "failed", "blocked", "cancelled", "skipped"})
 
-Queued = tuple[int, ...]
-"""An activation that waits for its turn: the sequence of the source's outcome, the position of the edge."""
+
+class Queued(NamedTuple):
+    """An activation that an edge brought. Those that wait for their turn come in this order."""
+
+    source_sequence: int
+    """That of the outcome that the edge follows."""
+    edge: int
+    """Its position."""
+
+
+class Due(NamedTuple):
+    """Something that happens at a time. What comes first is less."""
+
+    deadline_ms: int
+    rank: int
+    """The place of its kind in the order of what is due at one time."""
+    position: int
+    """The node; −1 is the run."""
+
+
+class Hopeless(NamedTuple):
+    """A node whose policy cannot be satisfied any more."""
+
+    component: int
+    position: int
 
 
 class Value(msgspec.Struct, frozen=True, gc=False):
@@ -251,12 +274,12 @@ class State(Value, frozen=True, gc=False):
     """Each outcome, by its sequence."""
     signals: Map[SignalId, Disposition] = Map()
     """What became of each delivery that was used up."""
-    due: Queue[tuple[int, ...]] | None = None
-    """What happens at a time: deadline, kind, node. Some of it may be out of date."""
+    due: Queue[Due] | None = None
+    """What happens at a time. Some of it may be out of date."""
     cold: Queue[int] | None = None
     """Components that nothing live reaches and that are not done with."""
-    hopeless: Queue[tuple[int, ...]] | None = None
-    """Component and node of each node whose policy cannot be satisfied any more; some may be out of date."""
+    hopeless: Queue[Hopeless] | None = None
+    """Nodes whose policies cannot be satisfied any more; some may be out of date."""
     unsettled: Queue[int] | None = None
     """What an older history left to the newest rules: nodes to be tried again."""
     recovery: Recovery | None = None

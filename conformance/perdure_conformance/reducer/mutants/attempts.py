@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import msgspec
 
+from perdure.kernel.changes import applied
 from perdure.kernel.commands import AnyCommand, CompleteAttempt, CompleteChild, Rejection
 from perdure.kernel.decide import Events
 from perdure.kernel.errors import Corruption, corrupt
 from perdure.kernel.events import AnyEvent, ChildStarted, NodeOutcomeCommitted, NodeStarted
 from perdure.kernel.mapping import input_of, unsuccessful
 from perdure.kernel.outcomes import Unsuccessful
-from perdure.kernel.reduce import applied
 from perdure.kernel.rules import RULES, STATUS_AFTER
 from perdure.kernel.state import ACTIVE, Agenda, State
 from perdure.kernel.values import JsonObject

@@ -229,7 +229,8 @@ class OrdersTheQueueByEdges(Wayward):
         if not isinstance(turn.event, NodeReady) or turn.event.cause != "queued":
             return turn.after
         position = at(turn.before, turn.event.node)
-        first, *others = sorted(in_order(turn.before.nodes[position].queue), key=lambda item: (item[1], item[0]))
+        waiting = in_order(turn.before.nodes[position].queue)
+        first, *others = sorted(waiting, key=lambda item: (item.edge, item.source_sequence))
         return with_node(turn.after, position, activation=first, queue=_queue(others))
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import msgspec
 
+from perdure.kernel.changes import applied
 from perdure.kernel.consequences import owed, tidied
 from perdure.kernel.errors import Corruption, HistoryError, corrupt
 from perdure.kernel.events import (
@@ -22,7 +23,6 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.mapping import run_output
 from perdure.kernel.outcomes import output_fields
-from perdure.kernel.reduce import applied
 from perdure.kernel.rules import RULES
 from perdure.kernel.state import Agenda, State
 from perdure.kernel.values import JsonObject, JsonValue

@@ -16,12 +16,12 @@ from typing import ClassVar
 
 import msgspec
 
+from perdure.kernel.changes import applied
 from perdure.kernel.consequences import tidied
 from perdure.kernel.errors import Corruption, HistoryError
 from perdure.kernel.events import AnyEvent, ChildStarted, NodeStarted, RunCreated
 from perdure.kernel.mapping import unsuccessful
 from perdure.kernel.outcomes import output_fields
-from perdure.kernel.reduce import applied
 from perdure.kernel.rules import RULES, Move, Rules
 from perdure.kernel.specification import OutputReference
 from perdure.kernel.state import Agenda, State, Status

@@ -33,7 +33,7 @@ from perdure.kernel.legality import attempt_deadline
 from perdure.kernel.liveness import changed
 from perdure.kernel.queues import Queue, added, in_order
 from perdure.kernel.rules import RULES, DueKind, policy_of
-from perdure.kernel.state import ACTIVE, NodeState, SignalWait, State, TimerPassed, TimerWait
+from perdure.kernel.state import ACTIVE, Due, NodeState, SignalWait, State, TimerPassed, TimerWait
 from perdure.kernel.values import MAX_SAFE_INTEGER
 from perdure_conformance.reducer.mutants.faults import Forgives, with_moves
 from perdure_conformance.reducer.mutants.turns import (
@@ -47,9 +47,6 @@ from perdure_conformance.reducer.mutants.turns import (
 )
 from perdure_conformance.reducer.reference import ReferenceKernel
 from perdure_conformance.reducer.registry import mutant
-
-Item = tuple[int, ...]
-"""What is due: deadline, rank of its kind, node."""
 
 # The clock
 
@@ -95,7 +92,7 @@ class RefusesIdleTime(RefusesToAdvance):
 
     def refuses(self, state: State, now_ms: int) -> bool:
         due = without_outdated(state, self.rules)
-        return now_ms >= state.now_ms > 0 and (due is None or not self.rules.is_due(now_ms, due.first[0]))
+        return now_ms >= state.now_ms > 0 and (due is None or not self.rules.is_due(now_ms, due.first.deadline_ms))
 
 
 @mutant("TIM-001")
@@ -145,7 +142,7 @@ class WantsTheExactTime(Wayward):
 
     def turned(self, turn: Turn) -> State:
         due = without_outdated(turn.after, self.rules)
-        if not isinstance(turn.event, VirtualTimeAdvanced) or due is None or due.first[0] >= turn.after.now_ms:
+        if not isinstance(turn.event, VirtualTimeAdvanced) or due is None or due.first.deadline_ms >= turn.after.now_ms:
             return turn.after
         return with_agenda(turn.after, advancing=False)
 
@@ -153,7 +150,7 @@ class WantsTheExactTime(Wayward):
 class PicksDue(Wayward):
     """It lets what is due happen in another order."""
 
-    def order(self, item: Item) -> Item:
+    def order(self, item: Due) -> tuple[int, ...]:
         """Return what due items are ordered by."""
         raise NotImplementedError
 
@@ -164,16 +161,16 @@ class PicksDue(Wayward):
         first = min(due, key=self.order, default=None)
         return super().owed(state if first is None else msgspec.structs.replace(state, due=_alone(first)))
 
-    def _is_due(self, state: State, item: Item) -> bool:
+    def _is_due(self, state: State, item: Due) -> bool:
         is_current = without_outdated(msgspec.structs.replace(state, due=_alone(item)), self.rules) is not None
-        return is_current and self.rules.is_due(state.now_ms, item[0])
+        return is_current and self.rules.is_due(state.now_ms, item.deadline_ms)
 
 
 @mutant("TIM-003", overlaps=("RUN-006", "TIM-002"))
 class LatestDeadlineFirst(PicksDue):
     """Lets what is due happen from the latest deadline to the earliest."""
 
-    def order(self, item: Item) -> Item:
+    def order(self, item: Due) -> tuple[int, ...]:
         deadline_ms, rank, position = item
         return (-deadline_ms, rank, position)
 
@@ -182,7 +179,7 @@ class LatestDeadlineFirst(PicksDue):
 class KindsBeforeDeadlines(PicksDue):
     """Lets all of one kind happen before the next kind, whatever the deadlines are."""
 
-    def order(self, item: Item) -> Item:
+    def order(self, item: Due) -> tuple[int, ...]:
         deadline_ms, rank, position = item
         return (rank, deadline_ms, position)
 
@@ -191,7 +188,7 @@ class KindsBeforeDeadlines(PicksDue):
 class NodesBeforeKinds(PicksDue):
     """Lets what has one deadline happen node by node."""
 
-    def order(self, item: Item) -> Item:
+    def order(self, item: Due) -> tuple[int, ...]:
         deadline_ms, rank, position = item
         return (deadline_ms, position, rank)
 
@@ -200,7 +197,7 @@ class NodesBeforeKinds(PicksDue):
 class NodesBeforeDeadlines(PicksDue):
     """Lets what is due happen in specification order, whatever the deadlines are."""
 
-    def order(self, item: Item) -> Item:
+    def order(self, item: Due) -> tuple[int, ...]:
         deadline_ms, rank, position = item
         return (position, deadline_ms, rank)
 
@@ -209,7 +206,7 @@ class NodesBeforeDeadlines(PicksDue):
 class LastNodeFirst(PicksDue):
     """Lets what has one deadline and one kind happen against specification order."""
 
-    def order(self, item: Item) -> Item:
+    def order(self, item: Due) -> tuple[int, ...]:
         deadline_ms, rank, position = item
         return (deadline_ms, rank, -position)
 
@@ -558,7 +555,7 @@ class RevivesDeadlines(Wayward):
     def _keeping(before: State, after: State) -> State:
         due, known = after.due, set(in_order(after.due))
         for item in in_order(before.due):
-            due = due if item in known or item[0] <= after.now_ms else added(due, item)
+            due = due if item in known or item.deadline_ms <= after.now_ms else added(due, item)
         return msgspec.structs.replace(after, due=due)
 
 
@@ -621,7 +618,7 @@ class HasNoDeadlineBeyond(StartsOtherwise):
         return right if limit is None or state.now_ms + limit <= MAX_SAFE_INTEGER else None
 
 
-def _alone(item: Item) -> Queue[Item] | None:
+def _alone(item: Due) -> Queue[Due] | None:
     return added(None, item)
 
 

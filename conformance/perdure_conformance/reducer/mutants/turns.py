@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import asdict, replace
 
+from perdure.kernel.changes import applied
 from perdure.kernel.closing import closure, is_cold
 from perdure.kernel.commands import AnyCommand, Rejection
 from perdure.kernel.consequences import owed, tidied
@@ -21,7 +22,7 @@ from perdure.kernel.events import RUNTIME_VERSION, AnyEvent, EventV5, NodeOutcom
 from perdure.kernel.identity import NodeId
 from perdure.kernel.outcomes import Outcome, OutcomeKind, Unsuccessful
 from perdure.kernel.queues import added, in_order
-from perdure.kernel.reduce import applied, followed
+from perdure.kernel.reduce import followed
 from perdure.kernel.rules import Rules
 from perdure.kernel.state import NodeState, State
 from perdure.kernel.upcast import upcast

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from perdure.kernel.changes import applied
 from perdure.kernel.commands import AnyCommand, Rejection, Settle
 from perdure.kernel.consequences import settling
 from perdure.kernel.decide import Events
@@ -22,7 +23,7 @@ from perdure.kernel.events import (
     RunCreated,
     RunFailed,
 )
-from perdure.kernel.reduce import applied, reduce
+from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.state import Agenda, State
 from perdure.kernel.upcast import upcast
