@@ -13,17 +13,21 @@ from perdure.kernel.identity import Name, NodeId, RunId
 from perdure.kernel.outcomes import OutcomeKind
 from perdure.kernel.queues import added
 from perdure.kernel.rules import (
+    Prospects,
     begins_at_once,
     child_outcome,
+    closing,
     delay_ms,
     exceeds,
     fires,
     has_attempts,
     is_due,
+    is_target,
     jitter_ms,
     later,
     may_retry,
     mismatch,
+    outcome_seen,
     propagated,
     same_outcome,
     satisfied,
@@ -169,6 +173,38 @@ def test_when_an_activation_begins_at_once(status: Status) -> None:
     assert begins_at_once(NodeState(status=status, tally=Tally(unfinished=1), released=(2,))) == (status not in LIVE)
     assert not begins_at_once(NodeState(status=status, tally=Tally(unfinished=1)))
     assert not begins_at_once(NodeState(status=status, queue=added(None, Queued(2, 0))))
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize(("cold", "edges", "hope"), list(product((False, True), repeat=3)))
+def test_how_a_node_is_closed(status: Status, cold: bool, edges: bool, hope: bool) -> None:
+    for current in (
+        NodeState(status=status),
+        NodeState(status=status, queue=added(None, Queued(2, 0))),
+        NodeState(status=status, tally=Tally(unfinished=0)),
+        NodeState(status=status, tally=Tally(unfinished=0), released=(2,)),
+    ):
+        prospects = Prospects(is_cold=cold, has_edges=edges, is_satisfiable=hope)
+        found = {version: closing(current, prospects, version) for version in (2, 3, 4, 5)}
+        if status == "changes_requested":
+            assert found == {2: None, 3: None, **dict.fromkeys((4, 5), "terminated" if cold else None)}
+        elif status == "pending" and current.tally is not None and current.released is None:
+            assert set(found.values()) == {None if hope else "propagated"}
+        else:
+            is_skipped = status == "pending" and cold and edges and current.queue is None
+            assert set(found.values()) == {"skipped" if is_skipped else None}
+
+
+def test_which_outcome_a_mapped_input_is_taken_from() -> None:
+    assert outcome_seen(5, 3, 7) == outcome_seen(5, None, None) == 5
+    assert outcome_seen(None, 3, 7) == 3
+    assert outcome_seen(None, 0, 7) is None
+    assert outcome_seen(None, None, 7) == 7
+    assert outcome_seen(None, None, None) is None
+
+
+def test_what_a_cancellation_has_to_reach() -> None:
+    assert {status for status in STATUSES if is_target(NodeState(status=status))} == {"running", "waiting"}
 
 
 def test_what_is_tried_again() -> None:

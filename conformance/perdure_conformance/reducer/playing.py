@@ -171,7 +171,7 @@ class Run:
         targets = [
             {"node": target.node, "attempt_id": target.attempt_id}
             | ({} if target.child_run_id is None else {"child_run_id": target.child_run_id})
-            for target in cancel_targets(self.state)
+            for target in cancel_targets(self.state, RULES)
         ]
         now_ms = self.state.now_ms
         common = {"requester": "somebody", "reason": "enough", "now_ms": now_ms, "policy": "cascade"}

@@ -165,7 +165,7 @@ def _node_ready(state: State, event: NodeReady, rules: Rules) -> State:
 def _started(state: State, event: NodeStarted | ChildStarted, rules: Rules) -> State:
     position = state.plan.positions[event.node]
     child_run_id = event.child_run_id if isinstance(event, ChildStarted) else None
-    given = input_of(state, position)
+    given = input_of(state, position, rules)
     node = replace(
         state.nodes[position],
         status="running",

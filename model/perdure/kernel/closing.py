@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from perdure.kernel.liveness import cooled, entrance_lost, is_satisfied
 from perdure.kernel.outcomes import OutcomeKind
 from perdure.kernel.queues import rest
-from perdure.kernel.rules import RETRIES_FROM, Rules, is_released
-from perdure.kernel.state import ComponentState, NodeState, State
+from perdure.kernel.rules import RETRIES_FROM, Prospects, Rules
+from perdure.kernel.state import ComponentState, State
 
 
 def with_next_round(state: State, rules: Rules) -> State:
@@ -37,24 +37,17 @@ def with_next_round(state: State, rules: Rules) -> State:
 
 
 def closure(state: State, position: int, rules: Rules, *, is_cold: bool) -> OutcomeKind | Literal["terminated"] | None:
-    """Return how a node is closed now; None if it is not to be (EDG-016, EDG-017, RUN-022)."""
+    """Return how a node is closed now, by its outcome; None if it is not to be."""
     node = state.nodes[position]
-    if node.status == "changes_requested":
-        return "terminated" if is_cold and state.version >= RETRIES_FROM else None
-    if node.status != "pending":
-        return None
-    if not is_released(node):
-        return _propagation(state, position, node, rules, is_cold=is_cold)
-    return "skipped" if is_cold and state.plan.entering[position] and node.queue is None else None
-
-
-def _propagation(state: State, position: int, node: NodeState, rules: Rules, *, is_cold: bool) -> OutcomeKind | None:
-    """Return what a policy that can never be satisfied makes of a node (DEP-010, DEP-011)."""
-    assert node.tally is not None
-    is_possible = (
-        node.tally.unfinished or (node.tally.revivable and not is_cold) or is_satisfied(state, position, rules)
+    is_satisfiable = node.tally is None or (
+        bool(node.tally.unfinished or (node.tally.revivable and not is_cold)) or is_satisfied(state, position, rules)
     )
-    return None if is_possible else rules.propagated(node.tally)
+    prospects = Prospects(is_cold, state.plan.entering[position] > 0, is_satisfiable)
+    found = rules.closing(node, prospects, state.version)
+    if found != "propagated":
+        return found
+    assert node.tally is not None
+    return rules.propagated(node.tally)
 
 
 def is_cold(state: State, position: int) -> bool:

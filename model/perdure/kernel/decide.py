@@ -212,7 +212,7 @@ def _opening(state: State, command: OpeningCommand, rules: Rules) -> Opening | R
                 reason=command.reason,
                 now_ms=state.now_ms,
                 policy=state.plan.specification.cancellation,
-                targets=cancel_targets(state),
+                targets=cancel_targets(state, rules),
             )
         case AcquireRecovery(owner=owner, epoch=epoch):
             return RecoveryAcquired(owner=owner, epoch=epoch)

@@ -90,7 +90,7 @@ def contradiction(state: State, event: Opening, version: int, rules: Rules) -> s
         case CancellationRequested():
             if event.now_ms != state.now_ms:
                 return f"it is {state.now_ms}, not {event.now_ms}"
-            if event.targets != cancel_targets(state):
+            if event.targets != cancel_targets(state, rules):
                 return "the targets are not the attempts that are active"
         case _:
             pass
@@ -221,12 +221,12 @@ def _time(state: State, now_ms: int, rules: Rules) -> Rejection | None:
     return None
 
 
-def cancel_targets(state: State) -> tuple[CancelTarget, ...]:
-    """Return what is active, in specification order."""
+def cancel_targets(state: State, rules: Rules) -> tuple[CancelTarget, ...]:
+    """Return what a cancellation has to reach, in specification order."""
     return tuple(
         CancelTarget(node=state.name(position), attempt_id=node.attempt_id, child_run_id=node.child_run_id)
         for position in range(len(state.plan.nodes))
-        if (node := state.nodes[position]).attempt_id is not None
+        if (node := state.nodes[position]).attempt_id is not None and rules.is_target(node)
     )
 
 

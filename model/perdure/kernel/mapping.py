@@ -23,39 +23,36 @@ def unsuccessful(kind: OutcomeKind, reason: str) -> Unsuccessful:
     return Unsuccessful(kind=kind, reason=reason)
 
 
-def input_of(state: State, position: int) -> JsonObject | Name:
+def input_of(state: State, position: int, rules: Rules) -> JsonObject | Name:
     """Return the input of a node's current activation; or the first field that is missing (RUN-017, RUN-018)."""
     node = state.node(position)
     found = dict(node.input)
     for name, reference in node.input_mapping.items():
-        fields, wanted = _source(state, position, reference)
+        fields, wanted = _source(state, position, reference, rules)
         if wanted not in fields:
             return name
         found[name] = fields[wanted]
     return found
 
 
-def _source(state: State, position: int, reference: OutputReference | RunInputReference) -> tuple[JsonObject, Name]:
+def _source(
+    state: State, position: int, reference: OutputReference | RunInputReference, rules: Rules
+) -> tuple[JsonObject, Name]:
     if isinstance(reference, RunInputReference):
         return state.input, reference.run_input
-    sequence = _outcome_seen(state, position, state.plan.positions[reference.node])
+    sequence = _outcome_seen(state, position, state.plan.positions[reference.node], rules)
     return ({} if sequence is None else output_fields(state.outcomes[sequence])), reference.output
 
 
-def _outcome_seen(state: State, position: int, source: int) -> int | None:
-    """Return the sequence of the outcome of another node that an activation sees.
-
-    That is the one that it follows by an edge; else the one that was pinned when its dependencies were satisfied; else
-    the last.
-    """
-    node = state.nodes[position]
-    begun = node.activation
+def _outcome_seen(state: State, position: int, source: int, rules: Rules) -> int | None:
+    """Return the sequence of the outcome of another node that an activation sees."""
+    node, prerequisites = state.nodes[position], state.plan.prerequisites[position]
+    begun, brought, pinned = node.activation, None, None
     if begun is not None and state.plan.positions[state.plan.edges[begun.edge].source] == source:
-        return begun.source_sequence
-    prerequisites = state.plan.prerequisites[position]
+        brought = begun.source_sequence
     if node.released is not None and source in prerequisites:
-        return node.released[prerequisites.index(source)] or None
-    return state.nodes[source].outcome
+        pinned = node.released[prerequisites.index(source)]
+    return rules.outcome_seen(brought, pinned, state.nodes[source].outcome)
 
 
 def child_outcome(node: Node, completed: ChildCompleted, rules: Rules) -> Outcome:

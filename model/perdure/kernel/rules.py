@@ -39,7 +39,7 @@ from perdure.kernel.specification import (
     Node,
     RetryPolicy,
 )
-from perdure.kernel.state import LIVE, TERMINAL, NodeState, RunStatus, SignalWait, Status, Tally
+from perdure.kernel.state import ACTIVE, LIVE, TERMINAL, NodeState, RunStatus, SignalWait, Status, Tally
 from perdure.kernel.values import MAX_SAFE_INTEGER, Digest, JsonValue, canonical_json
 
 DIAGRAM: Final = "ADR-0032, State model"
@@ -119,6 +119,22 @@ RETRIES_FROM: Final = 4
 """The version from which attempts are retried, and nodes terminated: before, there are no events for it (VER-010)."""
 BUDGETS_FROM: Final = 4
 """The version from which budgets and deadlines hold (VER-012)."""
+
+Closing = Literal["skipped", "terminated", "propagated"]
+"""What becomes of a node from which nothing more can come; what is propagated, `propagated` says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prospects:
+    """What may yet come to a node."""
+
+    is_cold: bool
+    """Nothing live reaches it."""
+    has_edges: bool
+    """Edges lead to it."""
+    is_satisfiable: bool
+    """Its policy is satisfied, or may yet be."""
+
 
 Fate = Literal["retried", "exhausted", "left", "ended"]
 """What an outcome comes to: another attempt; the end, for want of attempts; Settle's business; or just the end."""
@@ -238,6 +254,35 @@ def is_released(node: NodeState) -> bool:
     return node.tally is None or node.released is not None
 
 
+def closing(node: NodeState, prospects: Prospects, version: int) -> Closing | None:
+    """Return how a node is closed now; None if it is not to be (DEP-010, EDG-016, EDG-017, RUN-022)."""
+    match node.status:
+        case "changes_requested":
+            return "terminated" if prospects.is_cold and version >= RETRIES_FROM else None
+        case "pending" if not is_released(node):
+            return None if prospects.is_satisfiable else "propagated"
+        case "pending":
+            return "skipped" if prospects.is_cold and prospects.has_edges and node.queue is None else None
+        case _:
+            return None
+
+
+def is_target(node: NodeState) -> bool:
+    """Tell whether a cancellation has to reach what a node does: it has an active attempt (CAN-001)."""
+    return node.status in ACTIVE
+
+
+def outcome_seen(brought: int | None, pinned: int | None, last: int | None) -> int | None:
+    """Return which outcome of a node a mapped input is taken from, by its sequence (RUN-017).
+
+    `brought` is the one that the current activation follows by an edge; `pinned` the one that was kept of a
+    prerequisite, 0 if it had none; `last` its last one.
+    """
+    if brought is not None:
+        return brought
+    return last if pinned is None else pinned or None
+
+
 def child_outcome(policy: ChildPolicy, result: ChildResult) -> OutcomeKind:
     """Return the outcome that a child's result gives its node (CHD-012)."""
     if result == "completed":
@@ -283,6 +328,9 @@ class Rules:
     charge: Callable[[Event], Charged | None] = charge
     fires: Callable[[NodeState, int | None], bool] = fires
     begins_at_once: Callable[[NodeState], bool] = begins_at_once
+    closing: Callable[[NodeState, Prospects, int], Closing | None] = closing
+    is_target: Callable[[NodeState], bool] = is_target
+    outcome_seen: Callable[[int | None, int | None, int | None], int | None] = outcome_seen
     child_outcome: Callable[[ChildPolicy, ChildResult], OutcomeKind] = child_outcome
     same_outcome: Callable[[Outcome, Outcome], bool] = same_outcome
     mismatch: Callable[[SignalWait, Name, Digest], Mismatch | None] = mismatch

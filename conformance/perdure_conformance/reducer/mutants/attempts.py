@@ -14,7 +14,7 @@ from perdure.kernel.errors import Corruption, corrupt
 from perdure.kernel.events import AnyEvent, ChildStarted, NodeOutcomeCommitted, NodeStarted
 from perdure.kernel.mapping import input_of, unsuccessful
 from perdure.kernel.outcomes import Unsuccessful
-from perdure.kernel.rules import RULES, STATUS_AFTER
+from perdure.kernel.rules import RULES, STATUS_AFTER, outcome_seen
 from perdure.kernel.state import ACTIVE, Agenda, State
 from perdure.kernel.values import JsonObject
 from perdure_conformance.reducer.mutants.faults import (
@@ -246,23 +246,17 @@ class ReadsTheFirstOutcome(LooksUp):
 
 
 @mutant("RUN-017", overlaps=("DEP-008", "EDG-012"))
-class ReadsTheLastOutcome(LooksUp):
+class ReadsTheLastOutcome(ReferenceKernel):
     """Takes a mapped input from the last outcome that a node had, whatever is pinned."""
 
-    def seen(self, state: State, position: int, source: int) -> int | None:
-        del position
-        return state.nodes[source].outcome
+    rules = replace(RULES, outcome_seen=lambda *seen: seen[-1])
 
 
 @mutant("RUN-017", overlaps=("EDG-012",))
-class ReadsWhatIsPinnedFirst(LooksUp):
+class ReadsWhatIsPinnedFirst(ReferenceKernel):
     """Takes a mapped input from the pinned outcome, also where the node itself activated the other one."""
 
-    def seen(self, state: State, position: int, source: int) -> int | None:
-        node, prerequisites = state.nodes[position], state.plan.prerequisites[position]
-        if node.released is not None and source in prerequisites:
-            return node.released[prerequisites.index(source)] or None
-        return state.nodes[source].outcome
+    rules = replace(RULES, outcome_seen=lambda _, *seen: outcome_seen(None, *seen))
 
 
 @mutant("RUN-017")
@@ -271,7 +265,7 @@ class LooksUpAgain(ReferenceKernel):
 
     def document(self, state: State) -> JsonObject:
         for position, node in state.nodes.items():
-            given = input_of(state, position) if node.status in ACTIVE else None
+            given = input_of(state, position, self.rules) if node.status in ACTIVE else None
             if given is not None and not isinstance(given, str):
                 state = msgspec.structs.replace(
                     state, nodes=state.nodes.set(position, msgspec.structs.replace(node, input=given))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, Final
 
 import msgspec
@@ -24,6 +25,7 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.legality import cancel_targets
 from perdure.kernel.liveness import is_satisfied
+from perdure.kernel.rules import RULES
 from perdure.kernel.state import ACTIVE, TERMINAL, State, Status
 from perdure_conformance.reducer.mutants.faults import Forgives
 from perdure_conformance.reducer.mutants.turns import (
@@ -63,7 +65,7 @@ class RecordsOtherwise(ReferenceKernel):
     def step(self, state: State | None, event: AnyEvent, version: int) -> State:
         if state is None or not isinstance(event, CancellationRequested):
             return super().step(state, event, version)
-        right = cancel_targets(state)
+        right = cancel_targets(state, self.rules)
         if event.targets != self.targets(state, right):
             corrupt("wrong_content", "the targets are others")
         return super().step(state, msgspec.structs.replace(event, targets=right), version)
@@ -79,11 +81,10 @@ class LeavesChildRunsOut(RecordsOtherwise):
 
 
 @mutant("CAN-001", overlaps=("CAN-002", "TIM-010"), report="apache/incubator-kie-kogito-runtimes#4252")
-class LeavesWaitingAttemptsOut(RecordsOtherwise):
+class LeavesWaitingAttemptsOut(ReferenceKernel):
     """Records the attempts that run, and not those that wait."""
 
-    def targets(self, state: State, right: Targets) -> Targets:
-        return tuple(target for target in right if state.nodes[at(state, target.node)].status == "running")
+    rules = replace(RULES, is_target=lambda node: node.status == "running")
 
 
 @mutant("CAN-001")
@@ -123,7 +124,7 @@ class BelievesTheTime(BelievesRequests):
     """Does not look when the cancellation says that it was."""
 
     def believes(self, state: State, event: CancellationRequested) -> bool:
-        return event.targets == cancel_targets(state)
+        return event.targets == cancel_targets(state, self.rules)
 
 
 # What is cancelled

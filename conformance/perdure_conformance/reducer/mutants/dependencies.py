@@ -19,7 +19,7 @@ from perdure.kernel.liveness import is_satisfied
 from perdure.kernel.mapping import input_of
 from perdure.kernel.outcomes import OutcomeKind, Succeeded
 from perdure.kernel.queues import added
-from perdure.kernel.rules import RULES, begins_at_once, propagated, satisfied, share
+from perdure.kernel.rules import RULES, begins_at_once, closing, propagated, satisfied, share
 from perdure.kernel.specification import DependencyPolicy
 from perdure.kernel.state import LIVE, TERMINAL, Agenda, State, Status, Tally
 from perdure_conformance.reducer.mutants.turns import (
@@ -338,7 +338,7 @@ class TakesTheNewestOutcomes(Wayward):
         if not isinstance(event, NodeStarted):
             return state
         position = at(state, event.node)
-        given = input_of(with_node(state, position, released=None), position)
+        given = input_of(with_node(state, position, released=None), position, self.rules)
         return state if isinstance(given, str) else with_node(state, position, input=given)
 
 
@@ -425,14 +425,10 @@ class WaitsWhileAnythingLeadsThere(Wayward):
 
 
 @mutant("DEP-010", overlaps=("EDG-016",))
-class KeepsWhatIsQueued(Wayward):
+class KeepsWhatIsQueued(ReferenceKernel):
     """Does not close a node for which activations are queued."""
 
-    def turned(self, turn: Turn) -> State:
-        state = turn.after
-        if not state.agenda.closing:
-            return state
-        return again(state, self.rules, keeps=lambda position: state.nodes[position].queue is not None)
+    rules = replace(RULES, closing=lambda node, *more: closing(node, *more) if node.queue is None else None)
 
 
 @mutant("DEP-010")

@@ -12,7 +12,7 @@ from perdure.kernel.events import EventV5, NodeOutcomeCommitted, NodeReady, Node
 from perdure.kernel.outcomes import Outcome, OutcomeKind, Unsuccessful
 from perdure.kernel.predicates import Predicate, matches
 from perdure.kernel.queues import Queue, added, in_order
-from perdure.kernel.rules import RULES, begins_at_once, fires, is_released
+from perdure.kernel.rules import RULES, Closing, Prospects, begins_at_once, closing, fires, is_released
 from perdure.kernel.state import LIVE, TERMINAL, NodeState, Queued, State
 from perdure_conformance.reducer.mutants.faults import with_moves
 from perdure_conformance.reducer.mutants.turns import (
@@ -375,15 +375,16 @@ class LimitsWhatStarted(Wayward):
 # Branches that are not taken
 
 
-@mutant("EDG-016", overlaps=("DEP-001", "DEP-002", "DEP-007", "DEP-010", "DEP-011", "EDG-008", "EDG-017"))
-class NeverSkips(Wayward):
+@mutant("EDG-016", overlaps=("DEP-001", "DEP-002", "DEP-007", "DEP-010", "DEP-011", "EDG-008", "EDG-017", "RUN-023"))
+class NeverSkips(ReferenceKernel):
     """Leaves a branch that is not taken pending, so that the run never ends."""
 
-    def turned(self, turn: Turn) -> State:
-        after = turn.after
-        return (
-            again(after, self.rules, lambda position: _is_untaken(after, position)) if after.agenda.closing else after
-        )
+    @staticmethod
+    def _closing(node: NodeState, prospects: Prospects, version: int) -> Closing | None:
+        found = closing(node, prospects, version)
+        return None if found == "skipped" else found
+
+    rules = replace(RULES, closing=_closing)
 
 
 @mutant("EDG-016", overlaps=("DEP-001", "DEP-002", "DEP-010", "DEP-011"))

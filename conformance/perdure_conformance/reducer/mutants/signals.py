@@ -26,7 +26,7 @@ from perdure.kernel.events import (
     SignalWaitOpened,
     TimerWaitOpened,
 )
-from perdure.kernel.identity import Name, RunId, SignalId
+from perdure.kernel.identity import AttemptId, Name, NodeId, RunId, SignalId
 from perdure.kernel.liveness import changed
 from perdure.kernel.rules import RULES, mismatch
 from perdure.kernel.state import Received, SignalWait, State, TimerPassed
@@ -331,6 +331,39 @@ class UsesUpEarlySignals(Forgives):
             node=command.node, attempt_id=attempt_id, signal_id=command.signal_id, reason="wrong_name"
         )
         return (event,)
+
+
+@mutant("SIG-006", overlaps=("SIG-010", "TIM-006"), report="Azure/azure-functions-durable-extension#3255")
+class ADeadWaitUsesUpSignals(Forgives):
+    """Leaves the wait of an attempt that is over registered: it uses up what comes before the next attempt waits."""
+
+    forgiven: ClassVar = frozenset({"no_open_wait"})
+
+    def pardons(self, state: State, event: AnyEvent, error: Corruption) -> bool:
+        if not super().pardons(state, event, error) or not isinstance(event, SignalRejected):
+            return False
+        return event.attempt_id == self._dead(state, event.node) and event.signal_id not in state.signals
+
+    def choose(self, state: State | None, command: AnyCommand) -> Events | Rejection:
+        found = super().choose(state, command)
+        if state is None or not isinstance(command, DeliverSignal) or not isinstance(found, Rejection):
+            return found
+        attempt_id = self._dead(state, command.node) if state.position(command.node) is not None else None
+        if found.code != "no_open_wait" or attempt_id is None:
+            return found
+        event = SignalRejected(
+            node=command.node, attempt_id=attempt_id, signal_id=command.signal_id, reason="wrong_token"
+        )
+        return (event,)
+
+    @staticmethod
+    def _dead(state: State, name: NodeId) -> AttemptId | None:
+        """Return the last attempt of a node that has signals and is to be tried again."""
+        position = at(state, name)
+        node = state.nodes[position]
+        if node.status != "retry_pending" or not state.node(position).signals:
+            return None
+        return next(key for key, attempt in state.attempts.items() if attempt.outcome == node.outcome)
 
 
 @mutant("SIG-006", overlaps=("SIG-010",))
