@@ -70,6 +70,11 @@ def edge(arrow: str, when: Value = "any", **members: Value) -> Document:
     return {"from": source, "to": target, "when": predicate, **members}
 
 
+def field(name: str, equals: Value) -> Document:
+    """Return the predicate that a field of an outcome's output has this value."""
+    return {"field": name, "equals": equals}
+
+
 def document(
     nodes: Iterable[str | Document], edges: Iterable[str | Document] = (), version: int = NEWEST, **members: Value
 ) -> Document:

@@ -20,10 +20,12 @@ from functools import cache
 from typing import Final
 
 from perdure_conformance.reducer.scenarios import (
+    activations,
     attempts,
     budgets,
     cancellation,
     children,
+    closing,
     dependencies,
     edges,
     endings,
@@ -42,9 +44,11 @@ _MODULES: Final = (
     runs,
     events,
     attempts,
-    endings,
     edges,
+    activations,
     dependencies,
+    closing,
+    endings,
     retries,
     time,
     budgets,

@@ -1,4 +1,4 @@
-"""Batches that are right, asked about twice: as events of a history, and as what a command gives."""
+"""Batches that are right, asked about twice: as events of a history, and as what a command gives; and their parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from perdure_conformance.reducer.contract import Entry
-from perdure_conformance.reducer.histories import NEWEST, Fact, History, Value
+from perdure_conformance.reducer.histories import NEWEST, Fact, History, Value, ended, terminated
 from perdure_conformance.reducer.playing import short
 from perdure_conformance.reducer.reference import read_entry
 from perdure_conformance.reducer.scenarios.scenario import Side, accepted, gives
@@ -29,3 +29,9 @@ def brings(past: History, *events: Fact, state: Mapping[str, Value] | None = Non
     command: Fact = {"type": kind, **{name: events[0][name] for name in names}}
     batch = (short(read_entry(Entry(NEWEST, event))) for event in events)
     return accepted(past.plus(*events), state), gives(past, command, *batch)
+
+
+def outcome_of_one_attempt(name: str, number: int, kind: str) -> list[Fact]:
+    """Return how an attempt ends that is the only one of its activation."""
+    used_up: Fact = {"reason": "attempts_exhausted", "limit": 1, "usage": 1}
+    return [ended(name, number, kind), *([terminated(name, **used_up)] if kind == "retryable_failure" else [])]

@@ -1,4 +1,4 @@
-"""Dependencies: DEP-001 to DEP-011.
+"""Dependencies: DEP-001 to DEP-009.
 
 A node Z that is ready keeps a run from ending.
 """
@@ -35,8 +35,8 @@ _ONCE: Final[Fact] = {"max_attempts": 1}
 _LATER: Final[Fact] = {"max_attempts": 2, "backoff": {"kind": "fixed", "delay_ms": 10}}
 _CLOSINGS: Final = (("permanent_failure", "skipped"), ("blocked", "blocked"), ("cancelled", "cancelled"))
 """How a node ends, and how one is closed that waited for its success."""
-
 _RELEASED: Final = ready("D", "dependencies")
+_NEEDS_X: Final[Fact] = {"input_mapping": {"x": {"node": "P", "output": "x"}}}
 
 
 def _all_completed(name: str, *prerequisites: str, **members: Value) -> Document:
@@ -45,6 +45,15 @@ def _all_completed(name: str, *prerequisites: str, **members: Value) -> Document
 
 def _any_succeeded(name: str, *prerequisites: str, **members: Value) -> Document:
     return node(name, *prerequisites, dependency_policy="any_succeeded", **members)
+
+
+def _given(run: Run, number: int, x: int | None, nth: int = 1) -> tuple[Side, ...]:
+    """Say that an attempt of D that starts is given x, or lacks it and so ends at once."""
+    start = started("D", number, nth)
+    if x is not None:
+        return brings(run.past, start, state={"/nodes/D/active/input": {"x": x}})
+    lacking = (start, ended("D", number, "permanent_failure"))
+    return refused(run.past.plus(start, ended("D", number))), unfinished(run.past + start), *brings(run.past, *lacking)
 
 
 # DEP-001
@@ -638,17 +647,6 @@ def a_node_with_edges_is_begun_by_an_edge() -> Iterator[Scenario]:
 
 # DEP-008
 
-_NEEDS_X: Final[Fact] = {"input_mapping": {"x": {"node": "P", "output": "x"}}}
-
-
-def _given(run: Run, number: int, x: int | None, nth: int = 1) -> tuple[Side, ...]:
-    """Say that an attempt of D that starts is given x, or lacks it and so ends at once."""
-    start = started("D", number, nth)
-    if x is not None:
-        return brings(run.past, start, state={"/nodes/D/active/input": {"x": x}})
-    lacking = (start, ended("D", number, "permanent_failure"))
-    return refused(run.past.plus(start, ended("D", number))), unfinished(run.past + start), *brings(run.past, *lacking)
-
 
 def outcomes_are_pinned() -> Iterator[Scenario]:
     """DEP-008."""
@@ -814,416 +812,6 @@ def one_end_ends_no_other() -> Iterator[Scenario]:
     )
 
 
-# DEP-010
-
-
-def an_impossible_policy_closes_a_node() -> Iterator[Scenario]:
-    """DEP-010."""
-    run = Run(["P", "Q", node("D", "P", "Q"), "Z"])
-    run.start("P")
-    run.start("Q")
-    past = run.past
-    failed = past + ended("P", 1, "permanent_failure")
-    yield scenario(
-        "DEP-010",
-        "one prerequisite failed, and the other has not ended",
-        refused(failed + closed("D")),
-        *brings(past, ended("P", 1, "permanent_failure"), state={"/nodes/D/status": "pending"}),
-        unfinished(failed + ended("Q", 2)),
-        *brings(failed, ended("Q", 2), closed("D"), state={"/nodes/D/status": "skipped", "/nodes/D/closed": True}),
-        *brings(past + ended("P", 1), ended("Q", 2), _RELEASED),
-    )
-    run = Run(["P", "Q", _any_succeeded("D", "P", "Q"), "Z"])
-    run.start("P")
-    run.start("Q")
-    past = run.past
-    failed = past + ended("P", 1, "permanent_failure")
-    yield scenario(
-        "DEP-010",
-        "no prerequisite of two has succeeded, and one would do",
-        refused(failed + closed("D")),
-        *brings(past, ended("P", 1, "permanent_failure")),
-        unfinished(failed + ended("Q", 2, "permanent_failure")),
-        *brings(failed, ended("Q", 2, "permanent_failure"), closed("D")),
-        *brings(failed, ended("Q", 2), _RELEASED),
-    )
-    run = Run([node("P", retry=_LATER), node("D", "P"), "Z"])
-    run.start("P")
-    past = run.past
-    failure = (ended("P", 1, "retryable_failure"), retry("P", 2, 10))
-    yield scenario(
-        "DEP-010",
-        "a prerequisite that will be tried again is not terminal",
-        refused(past.plus(*failure, closed("D"))),
-        *brings(past, *failure),
-        *brings(past, ended("P", 1, "permanent_failure"), closed("D")),
-    )
-    run = Run(["P", node("D", "P"), node("E", "D"), node("F", "E"), "Z"])
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "what waits for a closed node is closed too",
-        unfinished(past.plus(ended("P", 1, "blocked"), closed("D", "blocked"))),
-        unfinished(past.plus(ended("P", 1, "blocked"), closed("D", "blocked"), closed("E", "blocked"))),
-        refused(past.plus(ended("P", 1, "blocked"), closed("E", "blocked"))),
-        *brings(past, ended("P", 1, "blocked"), closed("D", "blocked"), closed("E", "blocked"), closed("F", "blocked")),
-    )
-    for version in (2, 3):
-        run = Run(["P", node("D", "P"), "Z"], version=version)
-        run.start("P")
-        yield scenario(
-            "DEP-010",
-            f"a policy becomes impossible in version {version}",
-            unfinished(run.past + ended("P", 1, "permanent_failure")),
-            accepted(run.past.plus(ended("P", 1, "permanent_failure"), closed("D"))),
-        )
-
-
-def a_closed_node_may_be_reached() -> Iterator[Scenario]:
-    """DEP-010."""
-    run = Run(["X", "Y", node("M", "X"), "Z"], ["Y>M"])
-    run.start("X")
-    past = run.past
-    failed = (ended("X", 1, "permanent_failure"), closed("M"))
-    yield scenario(
-        "DEP-010",
-        "a policy is impossible, and a live node leads there",
-        unfinished(past + failed[0]),
-        *brings(past, *failed),
-        refused(past.plus(*failed, started("Y", 2), ended("Y", 2), fired(0, "Y", len(past) + 4))),
-        *brings(past.plus(*failed, started("Y", 2)), ended("Y", 2)),
-    )
-    run = Run(["X", "Y", "W", node("M", "X"), "Z"], ["Y>M", "W>M"])
-    run.run("Y")
-    run.run("W")
-    run.start("X")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a policy is impossible, and activations are queued",
-        unfinished(past + ended("X", 3, "permanent_failure")),
-        refused(past.plus(ended("X", 3, "permanent_failure"), ready("M", "queued"))),
-        refused(past.plus(ended("X", 3, "permanent_failure"), closed("M"), ready("M", "queued"))),
-        *brings(
-            past,
-            ended("X", 3, "permanent_failure"),
-            closed("M"),
-            state={"/nodes/M/status": "skipped", "/nodes/M/queue": None},
-        ),
-        *brings(past, ended("X", 3), ready("M", "queued")),
-    )
-    run = Run(["I", "X", node("M", "X")], ["I>M", "M>X"], initial_nodes=["I"])
-    run.start("I")
-    past, at = run.past, len(run.past) + 1
-    batch = (ended("I", 1), fired(0, "I", at), closed("X"))
-    yield scenario(
-        "DEP-010",
-        "a node waits for one that it leads to itself",
-        unfinished(past.plus(*batch)),
-        refused(past.plus(*batch, ready("M", "queued"))),
-        refused(past.plus(*batch[:2], closed("M"))),
-        *brings(past, *batch, closed("M"), run_is("completed")),
-    )
-
-
-def a_failure_may_be_corrected() -> Iterator[Scenario]:
-    """DEP-010."""
-    run = Run(["P", "F", node("D", "P")], [edge("P>F", "permanent_failure"), edge("F>P", "succeeded")],
-              initial_nodes=["P"])  # fmt: skip
-    run.start("P")
-    past, at = run.past, len(run.past) + 1
-    failed = past.plus(ended("P", 1, "permanent_failure"), fired(0, "P", at))
-    yield scenario(
-        "DEP-010",
-        "a prerequisite failed, and a correction leads back to it",
-        refused(failed + closed("D")),
-        *brings(past, ended("P", 1, "permanent_failure"), fired(0, "P", at)),
-        unfinished(failed.plus(started("F", 2), ended("F", 2, "blocked"))),
-        *brings(failed + started("F", 2), ended("F", 2, "blocked"), closed("D"), run_is("failed")),
-        *brings(failed + started("F", 2), ended("F", 2), fired(1, "F", at + 3)),
-    )
-    run = Run(["P", "Q", "T", node("D", "P", "Q"), "Z"], ["T>Q"], initial_nodes=["P", "Q", "T", "Z"])
-    run.start("P")
-    run.run("Q")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a live node leads to a prerequisite that has succeeded, and another failed",
-        unfinished(past + ended("P", 1, "permanent_failure")),
-        *brings(past, ended("P", 1, "permanent_failure"), closed("D")),
-    )
-    run = Run(["P", "Q", "T", node("D", "P", "Q"), "Z"], ["T>P"], initial_nodes=["P", "Q", "T", "Z"])
-    run.start("P")
-    run.run("Q")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a live node leads to the prerequisite that failed, and another has succeeded",
-        refused(past.plus(ended("P", 1, "permanent_failure"), closed("D"))),
-        *brings(past, ended("P", 1, "permanent_failure")),
-        *brings(
-            past + ended("P", 1, "permanent_failure") + started("T", 3), ended("T", 3), fired(0, "T", len(past) + 3)
-        ),
-    )
-    run = Run(["P", "Q", "T", node("D", "P", "Q"), "Z"], ["T>P"], initial_nodes=["P", "Q", "T", "Z"])
-    run.run("Q", "blocked")
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "one of two prerequisites that did not succeed may be corrected",
-        refused(past.plus(ended("P", 2, "permanent_failure"), closed("D", "blocked"))),
-        *brings(past, ended("P", 2, "permanent_failure")),
-    )
-    run = Run(["P", "T", "F", node("D", "P"), "Z"], [edge("F>P", "blocked"), "T>F"], initial_nodes=["P", "T", "Z"])
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a live node two edges away may correct a failure",
-        refused(past.plus(ended("P", 1, "permanent_failure"), closed("D"))),
-        *brings(past, ended("P", 1, "permanent_failure")),
-    )
-
-
-def only_edges_lead_back() -> Iterator[Scenario]:
-    """DEP-010."""
-    run = Run(["K", "L", _any_succeeded("P", "K", "L"), node("D", "P"), "Z"])
-    run.run("K")
-    run.start("L")
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a live node that a failed one waited for corrects nothing",
-        unfinished(past + ended("P", 3, "blocked")),
-        *brings(past, ended("P", 3, "blocked"), closed("D", "blocked")),
-        *brings(past, ended("P", 3), _RELEASED),
-    )
-    run = Run(["P", "T", node("W", "T"), node("D", "P"), "Z"], [edge("W>P", "blocked")],
-              initial_nodes=["P", "T", "Z"])  # fmt: skip
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a path by a dependency, and then by an edge, leads back",
-        refused(past.plus(ended("P", 1, "blocked"), closed("D", "blocked"))),
-        *brings(past, ended("P", 1, "blocked")),
-        unfinished(
-            past.plus(ended("P", 1, "blocked"), started("T", 2), ended("T", 2, "blocked"), closed("W", "blocked"))
-        ),
-        *brings(
-            past.plus(ended("P", 1, "blocked"), started("T", 2)),
-            ended("T", 2, "blocked"),
-            closed("W", "blocked"),
-            closed("D", "blocked"),
-        ),
-    )
-    run = Run(["K", "L", "T", _any_succeeded("P", "K", "L"), node("D", "P"), "Z"], ["T>L"],
-              initial_nodes=["K", "L", "T", "Z"])  # fmt: skip
-    run.run("K")
-    run.run("L")
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a path by an edge, and then by a dependency, does not lead back",
-        unfinished(past + ended("P", 3, "blocked")),
-        *brings(past, ended("P", 3, "blocked"), closed("D", "blocked")),
-    )
-    run = Run(["I", "T", "S", node("D", "S"), "Z"], [edge("I>S", "blocked"), "T>S"])
-    run.start("I")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a prerequisite waits for an edge",
-        refused(past.plus(ended("I", 1), closed("D"))),
-        *brings(past, ended("I", 1)),
-    )
-    run = Run(["Q", "T", node("S", "Q"), node("D", "S"), "Z"], ["T>S"])
-    run.start("Q")
-    past = run.past
-    failed = past.plus(ended("Q", 1, "blocked"), closed("S", "blocked"))
-    yield scenario(
-        "DEP-010",
-        "a live node leads to a closed prerequisite: what waits for it is closed late",
-        refused(failed + closed("D", "blocked")),
-        *brings(past, ended("Q", 1, "blocked"), closed("S", "blocked")),
-        unfinished(failed.plus(started("T", 2), ended("T", 2))),
-        *brings(failed + started("T", 2), ended("T", 2), closed("D", "blocked")),
-    )
-    run = Run(
-        ["Q", "P", "T", node("S", "Q"), node("D", "P"), "Z"],
-        ["T>S", "S>P"],
-        initial_nodes=["Q", "P", "T", "Z"],
-    )
-    run.run("Q", "cancelled")
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "a path through a closed node leads back all the same",
-        refused(past.plus(ended("P", 2, "blocked"), closed("D", "blocked"))),
-        *brings(past, ended("P", 2, "blocked")),
-        unfinished(past.plus(ended("P", 2, "blocked"), started("T", 3), ended("T", 3))),
-        *brings(past.plus(ended("P", 2, "blocked"), started("T", 3)), ended("T", 3), closed("D", "blocked")),
-    )
-    run = Run([node("P", max_activations=1), "T", node("D", "P"), "Z"], ["T>P"], initial_nodes=["P", "T", "Z"])
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-010",
-        "an edge that will not fire leads back all the same",
-        refused(past.plus(ended("P", 1, "blocked"), closed("D", "blocked"))),
-        *brings(past, ended("P", 1, "blocked")),
-        *brings(past.plus(ended("P", 1, "blocked"), started("T", 2)), ended("T", 2), closed("D", "blocked")),
-    )
-
-
-def live_is_what_something_comes_from() -> Iterator[Scenario]:
-    """DEP-010."""
-    for status in ("ready", "running", "waiting", "retry pending"):
-        run = Run(
-            ["P", node("T", retry=_LATER, signals=["go"]), node("D", "P"), "Z"], ["T>P"], initial_nodes=["P", "T", "Z"]
-        )
-        run.start("P")
-        if status != "ready":
-            run.start("T")
-        if status == "waiting":
-            run.wait("T", "go")
-        if status == "retry pending":
-            run.end("T", "retryable_failure")
-        past = run.past
-        yield scenario(
-            "DEP-010",
-            f"a failure may be corrected by a node that is {status}",
-            refused(past.plus(ended("P", 1, "permanent_failure"), closed("D"))),
-            *brings(past, ended("P", 1, "permanent_failure")),
-            *brings(past, ended("P", 1), _RELEASED),
-        )
-    run = Run(["P", "T", node("D", "P"), "Z"], ["T>P"], initial_nodes=["P", "T", "Z"])
-    run.start("P")
-    run.start("T")
-    past, at = run.past, len(run.past) + 1
-    yield scenario(
-        "DEP-010",
-        "a failure whose correction has gone already",
-        *brings(past.plus(ended("T", 2), fired(0, "T", at)), ended("P", 1, "blocked"), ready("P", "queued")),
-        refused(past.plus(ended("T", 2), fired(0, "T", at), ended("P", 1, "blocked"), closed("D", "blocked"))),
-        *brings(
-            past.plus(
-                ended("T", 2), fired(0, "T", at), ended("P", 1, "blocked"), ready("P", "queued"), started("P", 3)
-            ),
-            ended("P", 3, "blocked"),
-            closed("D", "blocked"),
-        ),
-    )
-
-
-# DEP-011
-
-_RANKS: Final = ("cancelled", "blocked", "permanent_failure", "succeeded")
-
-
-def a_node_is_closed_as_its_prerequisites_are() -> Iterator[Scenario]:
-    """DEP-011."""
-    closings = {"cancelled": "cancelled", "blocked": "blocked", "permanent_failure": "skipped"}
-    for first in _RANKS:
-        for second in _RANKS:
-            worst = _RANKS[min(_RANKS.index(first), _RANKS.index(second))]
-            if worst == "succeeded":
-                continue
-            run = Run(["P", "Q", node("D", "P", "Q"), "Z"])
-            run.run("P", first)
-            run.start("Q")
-            past, right = run.past, closings[worst]
-            others = [kind for kind in ("cancelled", "blocked", "skipped") if kind != right]
-            yield scenario(
-                "DEP-011",
-                f"prerequisites that ended with {first} and {second}: {right}",
-                *(refused(past.plus(ended("Q", 2, second), closed("D", kind))) for kind in others),
-                *brings(past, ended("Q", 2, second), closed("D", right), state={"/nodes/D/status": right}),
-            )
-    run = Run(["P", "Q", _any_succeeded("D", "P", "Q"), "Z"])
-    run.run("P", "cancelled")
-    run.start("Q")
-    past = run.past
-    yield scenario(
-        "DEP-011",
-        "no prerequisite has succeeded of which one would do: cancelled",
-        refused(past.plus(ended("Q", 2, "permanent_failure"), closed("D"))),
-        *brings(past, ended("Q", 2, "permanent_failure"), closed("D", "cancelled")),
-        *brings(past, ended("Q", 2), _RELEASED),
-    )
-    run = Run(["P", node("D", "P"), "Z"])
-    run.start("P")
-    past = run.past
-    yield scenario(
-        "DEP-011",
-        "a closure is of no other kind",
-        refused(past.plus(ended("P", 1, "permanent_failure"), closed("D", "permanent_failure"))),
-        refused(past.plus(ended("P", 1, "permanent_failure"), closed("D", "retryable_failure"))),
-        refused(past.plus(ended("P", 1, "permanent_failure"), closed("D", "succeeded"))),
-        *brings(past, ended("P", 1, "permanent_failure"), closed("D")),
-    )
-
-
-def closures_are_propagated() -> Iterator[Scenario]:
-    """DEP-011."""
-    for kind, closing in _CLOSINGS:
-        run = Run(["P", node("D", "P"), node("E", "D"), "Z"])
-        run.start("P")
-        past = run.past
-        batch = (ended("P", 1, kind), closed("D", closing))
-        yield scenario(
-            "DEP-011",
-            f"what was closed with {closing} closes with {closing}",
-            *(refused(past.plus(*batch, closed("E", other))) for _, other in _CLOSINGS if other != closing),
-            *brings(past, *batch, closed("E", closing)),
-        )
-    run = Run(["I", "S", "Q", node("D", "S", "Q"), "Z"], [edge("I>S", "blocked")])
-    run.run("I")
-    run.start("Q")
-    past = run.past
-    yield scenario(
-        "DEP-011",
-        "one prerequisite was skipped, and the other is blocked",
-        refused(past.plus(ended("Q", 2, "blocked"), closed("D"))),
-        *brings(past, ended("Q", 2, "blocked"), closed("D", "blocked")),
-        refused(past.plus(ended("Q", 2), closed("D", "blocked"))),
-        *brings(past, ended("Q", 2), closed("D")),
-    )
-    run = Run(
-        ["A", "B", node("C", "B", "A")],
-        [edge("C>A", "blocked"), edge("A>B", {"field": "go", "equals": 0})],
-        initial_nodes=["A"],
-    )
-    run.start("A")
-    past = run.past
-    batch = (ended("A", 1, "cancelled"), closed("B"))
-    yield scenario(
-        "DEP-011",
-        "one prerequisite is skipped, the other is cancelled, and they all lead to each other",
-        refused(past.plus(*batch, closed("C"))),
-        refused(past.plus(ended("A", 1, "cancelled"), closed("C", "cancelled"))),
-        *brings(past, *batch, closed("C", "cancelled"), run_is("cancelled")),
-    )
-    run = Run(["P", "T", node("D", "P", "Q"), "Q", "Z"], ["T>P"], initial_nodes=["P", "T", "Q", "Z"])
-    run.run("P", "cancelled")
-    run.run("T")
-    run.run("P", "permanent_failure")
-    run.start("Q")
-    past = run.past
-    yield scenario(
-        "DEP-011",
-        "a prerequisite was cancelled first, and failed then",
-        refused(past.plus(ended("Q", 4), closed("D", "cancelled"))),
-        *brings(past, ended("Q", 4), closed("D")),
-        *brings(past, ended("Q", 4, "cancelled"), closed("D", "cancelled")),
-    )
-
-
 SCENARIOS: Final[tuple[Callable[[], Iterator[Scenario]], ...]] = (
     all_have_succeeded,
     all_have_ended,
@@ -1239,11 +827,4 @@ SCENARIOS: Final[tuple[Callable[[], Iterator[Scenario]], ...]] = (
     outcomes_are_pinned,
     what_is_pinned_is_the_last_outcome,
     one_end_ends_no_other,
-    an_impossible_policy_closes_a_node,
-    a_closed_node_may_be_reached,
-    a_failure_may_be_corrected,
-    only_edges_lead_back,
-    live_is_what_something_comes_from,
-    a_node_is_closed_as_its_prerequisites_are,
-    closures_are_propagated,
 )

@@ -1,4 +1,4 @@
-"""How nodes are closed and runs end, and facts of recovery: RUN-022 to RUN-028."""
+"""How runs end, and facts of recovery: RUN-024 to RUN-028."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from perdure_conformance.reducer.histories import (
     owner,
     run_is,
     started,
-    terminated,
 )
 from perdure_conformance.reducer.playing import Run
 from perdure_conformance.reducer.scenarios.scenario import (
@@ -32,109 +31,20 @@ from perdure_conformance.reducer.scenarios.scenario import (
 )
 
 _RESULTS: Final = ("completed", "failed", "blocked", "cancelled")
+_REQUEST: Final[dict[str, Any]] = {"requester": "somebody", "reason": "x", "now_ms": 0, "policy": "cascade"}
+_ENDINGS: Final = {
+    "completed": "succeeded",
+    "failed": "permanent_failure",
+    "blocked": "blocked",
+    "cancelled": "cancelled",
+}
 
 
-# Closing
+def _ready(name: str) -> Fact:
+    return fact("NodeReady", node=name, cause="dependencies")
 
 
-def changes_without_a_correction_fail() -> Iterator[Scenario]:
-    """RUN-022."""
-    run = Run("AB", [edge("A>B", "changes_requested")])
-    run.start("A")
-    past = run.played(ended("A", 1, "changes_requested"))
-    yield scenario(
-        "RUN-022",
-        "no way leads back",
-        refused(past.without(-1) + started("B", 2)),
-        accepted(past, {"/nodes/A/status": "failed", "/nodes/A/outcome": 4}),
-    )
-    yield scenario(
-        "RUN-022",
-        "a node without a correction has used up no attempts",
-        refused(past.but(-1, limit=3, usage=1)),
-        refused(past.but(-1, reason="attempts_exhausted", limit=3, usage=1)),
-        accepted(past),
-    )
-    run = Run("AB", [edge("A>B", "changes_requested"), edge("B>A", "succeeded")], initial_nodes=["A"])
-    run.run("A", "changes_requested")
-    yield scenario(
-        "RUN-022",
-        "a way leads back",
-        refused(run.past + terminated("A")),
-        accepted(run.past + started("B", 2), {"/nodes/A/status": "changes_requested"}),
-    )
-    run.start("B")
-    past = run.played(ended("B", 2, "permanent_failure"))
-    yield scenario(
-        "RUN-022",
-        "the correction fails",
-        refused(past.without(-2)),
-        accepted(past),
-    )
-    run = Run("AB", [edge("A>B", "changes_requested")], version=3)
-    run.run("A", "changes_requested")
-    left = run.fork()
-    left.goes_on(4)
-    left.start("B")
-    ends = left.played(ended("B", 2))
-    yield scenario(
-        "RUN-022",
-        "what an older version left is a matter of Settle",
-        refused(left.past.plus(ended("B", 2), run_is("failed"))),
-        accepted(ends, {"/nodes/A/status": "changes_requested"}),
-    )
-    run.run("B")
-    yield scenario(
-        "RUN-022",
-        "version 3 has no termination",
-        refused(run.past + run_is("failed")),
-        accepted(run.past, {"/nodes/A/status": "changes_requested"}),
-    )
-
-
-def closing_goes_in_rounds() -> Iterator[Scenario]:
-    """RUN-023."""
-    run = Run(["I", "B", "A"], [edge("I>A", "blocked"), edge("I>B", "blocked")])
-    run.start("I")
-    past = run.played(ended("I", 1))
-    yield scenario(
-        "RUN-023",
-        "two components, the one with the first member first",
-        refused(past.swapped(-3), -3),
-        accepted(past),
-    )
-    loop = [edge("I>B", "blocked"), edge("B>A"), edge("A>B")]
-    run = Run(["I", "A", "B"], loop, initial_nodes=["I"])
-    run.start("I")
-    past = run.played(ended("I", 1))
-    yield scenario(
-        "RUN-023",
-        "the nodes of one component, in specification order",
-        refused(past.swapped(-3), -3),
-        accepted(past),
-    )
-    nodes: list[Any] = ["I", "X", node("D", "X", dependency_policy="all_completed"), "Z"]
-    run = Run(nodes, [edge("I>X", "blocked"), edge("I>Z", "blocked")])
-    run.start("I")
-    past = run.played(ended("I", 1))
-    yield scenario(
-        "RUN-023",
-        "what a round releases comes before the next round",
-        refused(past.swapped(-2), -2),
-        accepted(past),
-    )
-    run = Run(["I", "M", node("X", "M")], [edge("I>M", "blocked"), edge("M>X")], initial_nodes=["I"])
-    run.start("I")
-    past = run.played(ended("I", 1))
-    yield scenario(
-        "RUN-023",
-        "what leads to a component is closed before it",
-        refused(past.swapped(-3), -3),
-        accepted(past),
-    )
-
-
-# Results
+# RUN-024
 
 
 def a_run_ends_as_its_nodes_are() -> Iterator[Scenario]:
@@ -184,6 +94,9 @@ def a_run_ends_as_its_nodes_are() -> Iterator[Scenario]:
     )
 
 
+# RUN-025
+
+
 def a_run_fact_comes_last() -> Iterator[Scenario]:
     """RUN-025."""
     for version in (2, 5):
@@ -225,13 +138,7 @@ def a_run_fact_comes_last() -> Iterator[Scenario]:
     )
 
 
-_REQUEST: Final[dict[str, Any]] = {"requester": "somebody", "reason": "x", "now_ms": 0, "policy": "cascade"}
-_ENDINGS: Final = {
-    "completed": "succeeded",
-    "failed": "permanent_failure",
-    "blocked": "blocked",
-    "cancelled": "cancelled",
-}
+# RUN-026
 
 
 def nothing_follows_a_run_fact() -> Iterator[Scenario]:
@@ -283,8 +190,7 @@ def nothing_follows_a_run_fact() -> Iterator[Scenario]:
     )
 
 
-def _ready(name: str) -> Fact:
-    return fact("NodeReady", node=name, cause="dependencies")
+# RUN-027
 
 
 def the_output_of_a_run_is_derived() -> Iterator[Scenario]:
@@ -309,7 +215,7 @@ def the_output_of_a_run_is_derived() -> Iterator[Scenario]:
     )
 
 
-# Recovery
+# RUN-028
 
 
 def epochs_of_recovery_go_up() -> Iterator[Scenario]:
@@ -366,8 +272,6 @@ def epochs_of_recovery_go_up() -> Iterator[Scenario]:
 
 
 SCENARIOS: Final[tuple[Callable[[], Iterator[Scenario]], ...]] = (
-    changes_without_a_correction_fail,
-    closing_goes_in_rounds,
     a_run_ends_as_its_nodes_are,
     a_run_fact_comes_last,
     nothing_follows_a_run_fact,
