@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.conformance.helpers import PERDURE
 from tests.conformance.histories import REVIEW_LOOP, history_of, resealed, run
-from tests.model.playing import RUN, document, uuid
+from tests.model.playing import RUN, Player, document, node, uuid
 
 from perdure.kernel.commands import CreateRun
 from perdure.kernel.decide import decide
@@ -22,7 +22,8 @@ from perdure.kernel.identity import AttemptId, EventId, NodeId
 from perdure.kernel.limits import MAX_LARGE_RECORD_BYTES
 from perdure.kernel.outcomes import Unsuccessful
 from perdure.kernel.records import Place, sealed
-from perdure.kernel.values import canonical_json
+from perdure.kernel.values import MAX_SAFE_INTEGER, canonical_json
+from perdure_conformance.histories import inspection
 from perdure_conformance.histories.files import opened
 from perdure_conformance.histories.verification import verify
 
@@ -394,3 +395,36 @@ def test_help_has_examples_and_exit_codes() -> None:
         shown = run(command, "--help").stdout
         assert "Examples:" in shown
         assert "Exit codes:" in shown
+
+
+def test_what_may_be_done_is_what_the_kernel_allows() -> None:
+    called = node("C", child={"workflow": "child@1", "policy": "propagate"})
+    due = node("D", signals=["go"], retry={"attempt_deadline_ms": 5})
+    children = {"child@1": {"nodes": [node("K")]}}
+    run = Player(document([node("W", signals=["go"]), "T", called, due, "R", "P"], children=children))
+    ready = {"StartNode": ["W", "T", "C", "D", "R", "P"], "AdvanceTime": [], "RequestCancellation": []}
+    assert inspection.may_be_done(run.now) == ready
+    for name in "WTPD":
+        run.start(name)
+    run.start("C", child=True)
+    run.wait("W", "go")
+    run.wait_until("T", 9)
+    assert inspection.may_be_done(run.now) == {
+        "StartNode": ["R"],
+        "CompleteAttempt": ["D", "P"],
+        "CompleteChild": ["C"],
+        "OpenTimerWait": ["D", "P"],
+        "OpenSignalWait": ["D"],
+        "DeliverSignal": ["W"],
+        "AdvanceTime": [],
+        "RequestCancellation": [],
+    }
+    run.advance(MAX_SAFE_INTEGER)
+    run.start("D")
+    at_the_end = inspection.may_be_done(run.now)
+    assert "D" not in {name for names in at_the_end.values() for name in names}
+    assert "OpenTimerWait" not in at_the_end
+    assert run.end("D") == ["! attempt_due"]
+    run.advance(MAX_SAFE_INTEGER)
+    assert "AdvanceTime" not in inspection.may_be_done(run.now)
+    assert run.advance(MAX_SAFE_INTEGER) == ["! no_effect"]

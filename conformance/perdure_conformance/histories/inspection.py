@@ -5,11 +5,27 @@ Source: "Inspection and operational telemetry" of ADR-0032; `docs/spec/kernel.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Final
+from uuid import UUID
 
+from perdure.kernel.commands import token_digest
 from perdure.kernel.consequences import owed, settling, without_outdated
-from perdure.kernel.events import RUNTIME_VERSION
+from perdure.kernel.events import (
+    RUNTIME_VERSION,
+    ChildCompleted,
+    ChildStarted,
+    NodeOutcomeCommitted,
+    NodeStarted,
+    SignalAccepted,
+    SignalWaitOpened,
+    TimerWaitOpened,
+    VirtualTimeAdvanced,
+)
+from perdure.kernel.identity import AttemptId, RunId, SignalId
+from perdure.kernel.legality import Opening, refusal
+from perdure.kernel.outcomes import Succeeded
 from perdure.kernel.records import document_of
 from perdure.kernel.rules import RULES
 from perdure.kernel.state import NodeState, Queued, SignalWait, State
@@ -119,26 +135,63 @@ def may_be_done(state: State) -> dict[str, list[str]]:
     """Return which commands are allowed next, each with its nodes; none in the middle of a batch or after the end."""
     if state.status != "running" or owed(state, RULES) is not None:
         return {}
-    every = range(len(state.plan.nodes))
-    running = [position for position in every if state.nodes[position].status == "running"]
-    signalled = [position for position in every if isinstance(state.nodes[position].wait, SignalWait)]
-    handled = [position for position in running if state.node(position).child is None]
-    found = {
-        "StartNode": _names(state, (position for position in every if state.nodes[position].status == "ready")),
-        "CompleteAttempt": _names(state, handled),
-        "CompleteChild": _names(state, (position for position in running if state.node(position).child is not None)),
-        "OpenTimerWait": _names(state, handled),
-        "OpenSignalWait": _names(state, (position for position in handled if state.node(position).signals)),
-        "DeliverSignal": _names(state, signalled),
-    }
-    allowed = {command: names for command, names in found.items() if names}
+    fresh = _fresh(state)
+    allowed: dict[str, list[str]] = {command: [] for command in _OF_NODES}
+    for position in range(len(state.plan.nodes)):
+        for command, opening in _openings(state, position, fresh):
+            if refusal(state, opening, RULES) is None:
+                allowed[command].append(state.name(position))
+    allowed = {command: names for command, names in allowed.items() if names}
     if owed(settling(state, RUNTIME_VERSION, RULES), RULES) is not None:
         allowed["Settle"] = []
-    return {**allowed, "AdvanceTime": [], "RequestCancellation": []}
+    if refusal(state, VirtualTimeAdvanced(now_ms=RULES.later(state.now_ms, 1)), RULES) is None:
+        allowed["AdvanceTime"] = []
+    return {**allowed, "RequestCancellation": []}
 
 
-def _names(state: State, positions: Iterable[int]) -> list[str]:
-    return [state.name(position) for position in positions]
+_OF_NODES: Final = (
+    "StartNode",
+    "CompleteAttempt",
+    "CompleteChild",
+    "OpenTimerWait",
+    "OpenSignalWait",
+    "DeliverSignal",
+)
+
+
+def _openings(state: State, position: int, fresh: str) -> Iterator[tuple[str, Opening]]:
+    """Yield the commands that there are of a node, each with an event that it would begin with.
+
+    `fresh` is an identity that nothing of the run has.
+    """
+    name, specified, node = state.name(position), state.node(position), state.nodes[position]
+    if specified.child is None:
+        yield "StartNode", NodeStarted(node=name, attempt_id=AttemptId(fresh), attempt=1)
+    else:
+        start = ChildStarted(node=name, attempt_id=AttemptId(fresh), attempt=1, child_run_id=RunId(fresh))
+        yield "StartNode", start
+    attempt_id = node.attempt_id
+    if attempt_id is None:
+        return
+    done = Succeeded(kind="succeeded")
+    yield "CompleteAttempt", NodeOutcomeCommitted(node=name, attempt_id=attempt_id, outcome=done)
+    if node.child_run_id is not None:
+        child_run_id = node.child_run_id
+        ended = ChildCompleted(node=name, attempt_id=attempt_id, child_run_id=child_run_id, result="completed")
+        yield "CompleteChild", ended
+    later = RULES.later(state.now_ms, 1)
+    yield "OpenTimerWait", TimerWaitOpened(node=name, attempt_id=attempt_id, deadline_ms=later)
+    for signal in specified.signals[:1]:
+        token = token_digest("")
+        yield "OpenSignalWait", SignalWaitOpened(node=name, attempt_id=attempt_id, name=signal, token_sha256=token)
+        accepted = SignalAccepted(node=name, attempt_id=attempt_id, signal_id=SignalId(fresh), name=signal)
+        yield "DeliverSignal", accepted
+
+
+def _fresh(state: State) -> str:
+    """Return an identity that nothing of a run has."""
+    known = {state.run_id, *state.ancestors, *state.child_runs, *state.attempts, *state.signals}
+    return next(text for text in (str(UUID(int=number)) for number in count()) if text not in known)
 
 
 def in_words(state: State) -> list[str]:
