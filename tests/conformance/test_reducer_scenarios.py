@@ -60,3 +60,9 @@ def test_every_requirement_has_a_scenario_with_a_twin_and_a_mutant() -> None:
     known = {requirement.id for requirement in REDUCER.requirements()}
     assert {scenario.requirement for scenario in all_scenarios()} == known
     assert judged & broken == known
+
+
+def test_each_report_that_a_requirement_cites_is_the_fault_of_one_of_its_mutants() -> None:
+    for requirement in REDUCER.requirements():
+        named = {mutant.report for mutant in MUTANTS.values() if mutant.breaks == requirement.id}
+        assert set(filter(None, requirement.report.split("; "))) <= named, requirement.id

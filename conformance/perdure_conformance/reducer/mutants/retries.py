@@ -62,6 +62,7 @@ class RetriesOnceMore(ReferenceKernel):
 @mutant(
     "RTY-001",
     overlaps=_AFTER_THE_LAST_ATTEMPT,
+    report="cadence-workflow/cadence#1486",
 )
 class RetriesForEver(ReferenceKernel):
     """Never comes to the end of its attempts."""
