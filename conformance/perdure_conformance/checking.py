@@ -36,7 +36,7 @@ def terms_of(profile: AnyProfile, expected_failures: str | None, pinned: str | N
     try:
         if pinned is not None and parsed(pinned) > parsed(release()):
             raise TermsRefused(f"{pinned} cannot be pinned, for it is to come: this release is {release()}.")
-        text = None if expected_failures is None else read(expected_failures, None)
+        text = None if expected_failures is None else read(expected_failures)
         known = [requirement.id for requirement in profile.requirements()]
         return Terms({} if text is None else expected_in(text, known), pinned)
     except FileRefused as error:

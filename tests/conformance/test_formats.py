@@ -33,6 +33,8 @@ from perdure_conformance.histories import databases
 from perdure_conformance.histories.checks import CHECKS
 from perdure_conformance.histories.files import opened
 from perdure_conformance.histories.verification import Verification, head_of, verify
+from perdure_conformance.tool import samples
+from perdure_conformance.tool.samples import OTHER_RUN
 
 Lines = list[bytes]
 
@@ -581,6 +583,62 @@ def test_a_snapshot_is_verified_as_far_as_it_goes_alone(
     for words in (("inspect", str(path)), ("diff", str(path), str(path))):
         refused = run(*words)
         assert (refused.exit_code, "is a snapshot" in refused.stderr) == (2, True)
+
+
+SNAPSHOT_AFTER = samples.snapshot_after(samples.with_precise_numbers(), 5)
+
+
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        (None, "there is no MWJ1 file of this name beside it"),
+        (samples.with_precise_numbers(), ""),
+        (samples.with_precise_numbers()[:5], ""),
+        ([*samples.with_precise_numbers()[:6], b"{}"], ""),
+        ([*samples.with_precise_numbers()[:3], b"{}"], "the history beside it is bad at record 4: verify that"),
+        ([b"{}"], "the history beside it is bad at record 1: verify that"),
+    ],
+)
+def test_a_snapshot_is_verified_beside_its_history(tmp_path: Path, beside: samples.Lines | None, said: str) -> None:
+    path = samples.write_snapshot(tmp_path / "run.mws1", SNAPSHOT_AFTER)
+    if beside is not None:
+        samples.write(tmp_path / "run.mwj1", beside)
+    found = told(path)
+    assert (found["verdict"], found["run_id"]) == ("sound", SNAPSHOT_AFTER["run_id"])
+    assert [each.partition(": ")[2].partition(": ")[2] for each in found["not_checked"]] == [said] * (2 if said else 0)
+    made = {name for name, each in found["checks"].items() if each["checked"]}
+    assert made == {"framing", "form", "checksum"} | (set() if said else {"linkage", "rules"})
+    where = "alone" if said else "beside its history"
+    assert run("verify", path).stdout.startswith(f"SOUND  a snapshot after record 5, {where}\n")
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "check", "code"),
+    [
+        ({**SNAPSHOT_AFTER, "run_id": OTHER_RUN}, "linkage", "wrong_run"),
+        ({**SNAPSHOT_AFTER, "sequence": 99}, "linkage", "wrong_position"),
+        ({**SNAPSHOT_AFTER, "event_id": OTHER_RUN}, "linkage", "wrong_event_id"),
+        ({**SNAPSHOT_AFTER, "record_checksum": "0" * 64}, "linkage", "wrong_record"),
+        ({**SNAPSHOT_AFTER, "content_hash": "0" * 64}, "linkage", "wrong_specification"),
+        (samples.tied_to(SNAPSHOT_AFTER, samples.with_precise_numbers()[3]), "linkage", "inside_batch"),
+        (samples.with_state(SNAPSHOT_AFTER, {}), "rules", "wrong_state"),
+        (samples.with_state(SNAPSHOT_AFTER, {**SNAPSHOT_AFTER["state"], "now_ms": 9}), "rules", "wrong_state"),
+        ({**SNAPSHOT_AFTER, "state": {}}, "checksum", "wrong_checksum"),
+    ],
+)
+def test_a_snapshot_of_something_else_is_told(tmp_path: Path, snapshot: Any, check: str, code: str) -> None:
+    path = samples.write_snapshot(tmp_path / "run.mws1", snapshot)
+    samples.write(tmp_path / "run.mwj1", samples.with_precise_numbers())
+    found = told(path)
+    assert (found["verdict"], found["fault"]["check"], found["fault"]["code"]) == ("bad", check, code)
+    assert run("verify", path).exit_code == 1
+
+
+def test_a_snapshot_is_no_history_beside_another(tmp_path: Path) -> None:
+    path = samples.write_snapshot(tmp_path / "run.mws1", SNAPSHOT_AFTER)
+    samples.write_snapshot(tmp_path / "run.mwj1", SNAPSHOT_AFTER)
+    assert "bad at record 1" in told(path)["not_checked"][0]
+    assert "there is no MWJ1 file" in told(str(tmp_path / "run.mwj1"))["not_checked"][0]
 
 
 def test_a_database_comes_from_no_pipe_and_frames_may(tmp_path: Path, history: Lines) -> None:

@@ -11,16 +11,19 @@ from pathlib import Path
 import pytest
 from tests.conformance.helpers import perdure
 
+from perdure.journal.client import Recovered
 from perdure.kernel.errors import corrupt
-from perdure.kernel.events import AnyEvent, NodeReady
+from perdure.kernel.events import AnyEvent, NodeReady, RecoveryAcquired
 from perdure.kernel.rules import RULES, exceeds
 from perdure.kernel.state import State
-from perdure_conformance.reducer.contract import Capabilities
+from perdure_conformance.reducer.contract import Capabilities, Shown
 from perdure_conformance.reducer.dispatch import KERNELS
 from perdure_conformance.reducer.drawn import draw_questions
-from perdure_conformance.reducer.histories import complete, ended, node, ready, start, started
+from perdure_conformance.reducer.histories import acquired, complete, ended, node, ready, start, started
+from perdure_conformance.reducer.kept import kept
 from perdure_conformance.reducer.mutants.attempts import UsesAttemptIdsAgain
 from perdure_conformance.reducer.mutants.endings import BlockedBeatsFailed
+from perdure_conformance.reducer.mutants.records import TellsTheRecordBefore
 from perdure_conformance.reducer.mutants.runs import (
     CallsEveryHistoryWhole,
     CallsEverythingCorrupt,
@@ -28,12 +31,30 @@ from perdure_conformance.reducer.mutants.runs import (
     LeavesConsequencesToOthers,
     RefusesWhatIsNotWhole,
 )
+from perdure_conformance.reducer.mutants.snapshots import LeavesTheTailOut, LosesARunOverItsSnapshot
 from perdure_conformance.reducer.playing import Run
 from perdure_conformance.reducer.profile import REDUCER
-from perdure_conformance.reducer.questions import BesideThePoint, Query, Setting, can_be_asked, hold, truth_about
+from perdure_conformance.reducer.questions import (
+    Answer,
+    BesideThePoint,
+    Query,
+    Setting,
+    can_be_asked,
+    hold,
+    truth_about,
+)
 from perdure_conformance.reducer.reference import EVERYTHING, ReferenceKernel
 from perdure_conformance.reducer.scenarios import all_scenarios
-from perdure_conformance.reducer.scenarios.scenario import Side, accepted, gives, refused, scenario, unfinished
+from perdure_conformance.reducer.scenarios.scenario import (
+    Side,
+    accepted,
+    gives,
+    refused,
+    refuses,
+    restores,
+    scenario,
+    unfinished,
+)
 from perdure_conformance.reducer.shorter import batches_of, shorter
 from perdure_conformance.suite import Options, Violation
 
@@ -51,7 +72,11 @@ def broken(kernel: type[ReferenceKernel], question: Query) -> str:
     """Return the requirement that the answer to a question breaks, if it breaks any."""
     subject = kernel(Path(), "")
     command = question.command
-    answer = subject.reduce(question.history) if command is None else subject.decide(question.history, command)
+    answer: Answer = subject.reduce(question.history)
+    if question.shown is not None:
+        answer = subject.restore(question.shown)
+    elif command is not None:
+        answer = subject.decide(question.history, command)
     try:
         hold(question, truth_about(question), answer, Setting(EVERYTHING, subject.reduce), frozenset(), Counter())
     except Violation as violation:
@@ -108,6 +133,54 @@ def test_a_batch_that_a_kernel_would_not_accept_itself_breaks_what_is_said_of_co
     assert broken(LeavesConsequencesToOthers, question) == "RUN-006"
 
 
+class RefusesAcquisitions(ReferenceKernel):
+    """Reduces and restores no history in which somebody takes a run over."""
+
+    def step(self, state: State | None, event: AnyEvent, version: int) -> State:
+        if isinstance(event, RecoveryAcquired):
+            corrupt("stale_epoch", "nobody takes anything over")
+        return super().step(state, event, version)
+
+    def recovered(self, shown: Shown) -> Recovered:
+        if any("RecoveryAcquired" in envelope.body for envelope in shown.records):
+            corrupt("stale_epoch", "nobody takes anything over")
+        return super().recovered(shown)
+
+
+def test_a_sound_snapshot_an_unsound_one_and_no_snapshot_are_three_matters() -> None:
+    run = Run(["A", node("B", "A")])
+    run.run("A")
+    right = kept(run.past)
+    sound, unsound, cut = asked(
+        "SNP-011",
+        restores(right.taken(3)),
+        restores(right.taken(3, snapshot_schema_version=2)),
+        refuses(right.taken(3).until(4), 5),
+    )
+    assert [broken(LeavesTheTailOut, question) for question in (sound, unsound, cut)] == ["SNP-010", "", ""]
+    assert [broken(LosesARunOverItsSnapshot, question) for question in (sound, unsound, cut)] == ["", "SNP-021", ""]
+    assert broken(TellsTheRecordBefore, cut) == "JRN-051"
+
+
+def test_what_a_kernel_does_not_reduce_it_need_not_restore() -> None:
+    run = Run("A")
+    run.write(acquired(1, 1))
+    right = kept(run.past)
+    written, drawn = asked("JRN-047", restores(right))[0], Query(run.past.entries, shown=right.shown)
+    assert broken(RefusesAcquisitions, written) == "beside the point"
+    assert broken(RefusesAcquisitions, drawn) == "RUN-028"
+
+
+def test_snapshots_are_shown_to_whoever_reads_records_and_claims_them() -> None:
+    run = Run("A")
+    right = kept(run.past)
+    (alone,) = asked("JRN-047", restores(right))
+    (with_one,) = asked("SNP-011", restores(right.taken(2)))
+    claims = [Capabilities(records=True), Capabilities(snapshots=True), Capabilities(records=True, snapshots=True)]
+    assert [can_be_asked(alone, each) for each in claims] == [True, False, True]
+    assert [can_be_asked(with_one, each) for each in claims] == [False, False, True]
+
+
 def test_what_is_not_claimed_is_not_asked() -> None:
     run = Run("A")
     (question,) = asked("RUN-029", gives(run.past, start("A", 1), "NodeStarted A"))
@@ -141,6 +214,18 @@ def test_batches_are_left_out_of_a_drawn_history() -> None:
     assert found
     assert all(len(history) < len(run.past) + 1 and history[-1] == rest[0] for history in found)
     assert all(truth_about(Query(history)).sequence == len(history) for history in found)
+
+
+def test_a_program_restores_as_an_object_does(tmp_path: Path) -> None:
+    path = "perdure_conformance.reducer.mutants.snapshots:ReadsFromTheSnapshotOn"
+    serve = [sys.executable, "-m", "perdure_conformance.harness.serve"]
+    command = shlex.join([*serve, "perdure_conformance.reducer.dispatch:Dispatcher", path])
+    only = ("--depth", "quick", "--only", "SNP-022", "--only", "SNP-010", "--only", "JRN-040")
+    done = perdure("check", "reducer", "--command", command, *only, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "SNP-022" in done.stdout
+    again = perdure("rerun", "perdure-report/failures/SNP-022", cwd=tmp_path)
+    assert "It fails again, the same way." in again.stdout
 
 
 @pytest.mark.parametrize("kernel", ["reducer.reference:ReferenceKernel", "reducer.mutants.endings:ReleasesTwice"])

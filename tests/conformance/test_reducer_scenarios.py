@@ -9,18 +9,29 @@ import pytest
 
 from perdure.kernel.commands import REJECTION_CODES, Rejection
 from perdure.kernel.errors import Incompatible
+from perdure.kernel.snapshots import document_of_state
 from perdure_conformance.reducer.mutants import MUTANTS
 from perdure_conformance.reducer.playing import all_short
 from perdure_conformance.reducer.profile import REDUCER
-from perdure_conformance.reducer.questions import at, same
+from perdure_conformance.reducer.questions import Query, at, same, truth_about
 from perdure_conformance.reducer.scenarios import Scenario, all_scenarios
-from perdure_conformance.reducer.scenarios.scenario import Accepted, Gives, Refused, Rejected, Side
+from perdure_conformance.reducer.scenarios.scenario import (
+    Accepted,
+    Gives,
+    Refused,
+    RefusesToRestore,
+    Rejected,
+    Restores,
+    Side,
+)
 from perdure_conformance.reducer.views import view_of
 
 
 def said(side: Side) -> object:
     """Return what the model says, as it would be written by hand."""
     truth, expected = side.truth, side.expected
+    if truth.restored is not None:
+        return restored(side)
     if isinstance(truth.decided, Rejection):
         return Rejected((truth.decided.code, *side.question.codes), truth.decided.disposition)
     if truth.decided is not None:
@@ -35,6 +46,18 @@ def said(side: Side) -> object:
         for pointer, wanted in pointers.items()
     }
     return Accepted(truth.owed is None, told)
+
+
+def restored(side: Side) -> object:
+    truth = side.truth
+    if truth.state is None:
+        return RefusesToRestore(
+            truth.sequence, "incompatible" if isinstance(truth.restored, Incompatible) else "corrupt"
+        )
+    replayed = truth_about(Query(side.question.history)).state
+    assert replayed is not None
+    assert document_of_state(truth.state) == document_of_state(replayed)
+    return Restores(len(side.question.history))
 
 
 @pytest.mark.parametrize("scenario", all_scenarios(), ids=lambda scenario: f"{scenario.requirement} {scenario.name}")

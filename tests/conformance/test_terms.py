@@ -88,7 +88,7 @@ def test_a_file_that_says_something_else_is_refused_at_its_place(text: str, told
     path = tmp_path / "known.yaml"
     path.write_text(text)
     with pytest.raises(FileRefused) as raised:
-        expected_in(read(str(path), None), KNOWN)
+        expected_in(read(str(path)), KNOWN)
     assert str(raised.value).removeprefix(f"{tmp_path}/").startswith(told)
 
 

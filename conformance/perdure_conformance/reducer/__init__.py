@@ -5,6 +5,8 @@ reference   the model's kernel, as one; what a mutant replaces is a method of it
 views       a state as it is told
 dispatch    from messages to a Python kernel
 histories   what is asked: documents, events, commands and histories in few words
+kept        what a journal keeps of a run: records, a snapshot, and one thing that is wrong
+shown       what a journal shows, as a journal
 playing     runs played by the model, to make histories of
 questions   one question, and what an answer to it must be
 blame       which requirement a difference breaks that nobody thought of
@@ -41,6 +43,9 @@ stands in `scenarios/SUBJECT.py`, in a function that yields it and that `SCENARI
 start. `run.played(event)` is the history with an event and all that follows from it, and leaves the run as it is.
 `accepted(past, {"/nodes/A/status": "failed"})` asks for a part of the state, if states are claimed.
 `Run(…, version=2)` writes an older history, and `run.goes_on(5)` continues it.
+
+`kept(run.past)` is what a journal keeps of a history: `.but(3, schema_version=9)` seals a record anew, `.saying(3,
+edit)` does not, `.taken(4)` adds a snapshot. `restores(…)` and `refuses(…, 3)` say what is made of it.
 
 The written answers are held against the model by a test; a kernel is judged by the model's answers, worked out once a
 process. A difference breaks the requirement of its scenario if it is **to the point**: at or after the first event in

@@ -117,6 +117,24 @@ _BY_MEMBER: Final[Mapping[str, str]] = {
 }
 """What is broken where a member of a state is told otherwise, the innermost that is here."""
 
+_BY_RECORD: Final[Mapping[str, str]] = {
+    "not_json": "JRN-040",
+    "not_canonical": "JRN-041",
+    "wrong_checksum": "JRN-042",
+    "wrong_structure": "JRN-043",
+    "unknown_version": "JRN-043",
+    "unknown_member": "JRN-043",
+    "wrong_envelope": "JRN-044",
+    "repeated": "JRN-045",
+    "gap": "JRN-045",
+    "wrong_run": "JRN-046",
+    "event_id_used": "JRN-047",
+    "wrong_batch": "JRN-048",
+    "nothing_owed": "JRN-048",
+    "incomplete_batch": "JRN-049",
+}
+"""What is broken where the model refuses what a journal shows with a code, and a kernel does not."""
+
 
 def of_a_code(code: str) -> str:
     """Return what is broken where a command is to be rejected with a code."""
@@ -166,3 +184,8 @@ def of_a_member(pointer: str) -> str:
     """Return what is broken where a state is told otherwise."""
     known = [_BY_MEMBER[step] for step in pointer.split("/") if step in _BY_MEMBER]
     return known[-1] if known else "RUN-010"
+
+
+def of_a_record(code: str) -> str:
+    """Return what is broken where what a journal shows is to be refused with a code."""
+    return _BY_RECORD.get(code, "JRN-050")

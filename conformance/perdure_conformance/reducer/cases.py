@@ -11,7 +11,7 @@ import msgspec
 
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.reducer.claims import PAGES
-from perdure_conformance.reducer.contract import Decided
+from perdure_conformance.reducer.contract import Decided, Restored, Shown
 from perdure_conformance.reducer.questions import (
     Answer,
     BesideThePoint,
@@ -47,15 +47,29 @@ class ReducerCase(QuestionCase[Query], frozen=True, kw_only=True, tag="reducer")
         return self.size <= _EVENTS_AT_MOST and all(question.about in known for question in self.questions)
 
     def question_in_words(self, question: Query) -> Iterator[str]:
-        """Yield a history, an event a line, and the command."""
+        """Yield a history, an event a line, and the command; or what a journal shows, a record a line."""
+        if question.shown is not None:
+            yield from _shown_in_words(question.shown)
+            return
         for sequence, entry in enumerate(question.history, 1):
             yield f"{sequence}. v{entry.version} {_compact(entry.event)}"
         if question.command is not None:
             yield f"command {_compact(question.command)}"
 
 
+def _shown_in_words(shown: Shown) -> Iterator[str]:
+    yield f"run {shown.run_id}"
+    for number, record in enumerate(shown.records, 1):
+        yield f"{number}. {record.sequence} {record.event_id} {_cut(ascii(record.body)[1:-1])}"
+    if shown.snapshot is not None:
+        yield f"snapshot {shown.snapshot.sequence} {_cut(ascii(shown.snapshot.body)[1:-1])}"
+
+
 def _compact(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return _cut(json.dumps(value, ensure_ascii=True, separators=(",", ":")))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _CHARACTERS_SHOWN else text[:_CHARACTERS_SHOWN] + "…"
 
 
@@ -63,6 +77,8 @@ def in_a_word(answer: Answer) -> str:
     """Return an answer in a word."""
     if isinstance(answer, Decided):
         return "allowed" if answer.allowed else f"rejected {answer.code or ''}".strip()
+    if isinstance(answer, Restored):
+        return "restored" if answer.restored else f"refused at {answer.sequence}"
     return "accepted" if answer.accepted else f"refused at {answer.sequence}"
 
 
@@ -103,6 +119,8 @@ def shrink(case: ReducerCase, target: Target, *, attempts: int) -> ReducerCase:
 def _smaller(case: ReducerCase) -> Iterator[ReducerCase]:
     """Yield cases whose failing question is a little smaller, the boldest first."""
     *before, last = case.questions
+    if last.shown is not None:
+        return  # Its records are sealed: a shorter history has others.
     for history in shorter(last.history, is_decided=last.command is not None):
         question = msgspec.structs.replace(last, history=history)
         yield msgspec.structs.replace(case, questions=(*before, question))

@@ -10,15 +10,15 @@ from perdure_conformance.reducer.words import words_of_the_kernel
 from perdure_conformance.requirements import Requirement, requirements
 from perdure_conformance.verdict import Verdict
 
-PAGES: Final = ("kernel.md",)
+PAGES: Final = ("kernel.md", "client.md")
 """The pages whose requirements are judged."""
 
 _NOT_IN_THIS_RELEASE: Final = (
-    "records: their checksums, sequences and batches",
+    "what a client sends to a journal, and how it takes what a journal answers",
     "time and memory, but for the time-out",
 )
-_OF_COMMANDS: Final = frozenset({"codes", "jitter"})
-"""Claims about commands: they mean nothing where none are decided."""
+_NEEDS: Final = {"codes": "decide", "jitter": "decide", "snapshots": "records"}
+"""Claims that mean nothing without another one."""
 
 
 def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bool) -> bool:
@@ -29,14 +29,14 @@ def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bo
 
 def claims_it(claims: Capabilities, claim: str) -> bool:
     """Tell whether something is claimed, and means anything."""
-    return bool(getattr(claims, claim)) and (claim not in _OF_COMMANDS or claims.decide)
+    return bool(getattr(claims, claim)) and (claim not in _NEEDS or claims_it(claims, _NEEDS[claim]))
 
 
 def level(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> str:
     """Return the highest level that holds if all is well."""
     del verdicts
     kernel = "Kernel" if claims.decide else "Reducer"
-    told = [name for name in ("state", "codes", "jitter") if claims_it(claims, name)]
+    told = [name for name in ("state", "codes", "jitter", "records", "snapshots") if claims_it(claims, name)]
     return kernel + (f" with {', '.join(told)}" if told else "")
 
 
@@ -55,6 +55,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "decide": "Commands are decided.",
     "codes": "The code of each rejection is told.",
     "jitter": "Exactly the jitter of the specification is added to delays.",
+    "records": "A run is restored from the records that a journal shows.",
+    "snapshots": "A run is restored with the snapshot that a journal shows, too.",
     "batch": "The events that a command gives, written together or not at all.",
     "owed": "An event that must come next, before any command.",
     "whole": "Of a history: nothing is owed after its last event.",

@@ -2,7 +2,7 @@
 
 A kernel under test keeps nothing: each question brings the whole history of a run.
 
-Source: `docs/spec/kernel.md`; `docs/spec/protocol.md`, "Profile `reducer`".
+Source: `docs/spec/kernel.md`; `docs/spec/client.md`; `docs/spec/protocol.md`, "Profile `reducer`".
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
+from perdure.journal.contract import Envelope, Snapshot
+from perdure.kernel.identity import RunId
 from perdure.kernel.structure import Members
 from perdure.kernel.values import JsonObject
 
@@ -38,6 +40,10 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """It names the code of each rejection; it decides commands."""
     jitter: bool = False
     """It adds exactly the jitter of the specification; it decides commands."""
+    records: bool = False
+    """It restores a run from the records that a journal shows."""
+    snapshots: bool = False
+    """It restores a run with a snapshot too; it restores from records."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +87,30 @@ class Reduced(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """For people; at most 4,096 characters. Never judged."""
 
 
+class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a journal shows of a run: everything that it keeps, and its snapshot or none."""
+
+    run_id: RunId
+    records: tuple[Envelope, ...]
+    snapshot: Snapshot | None = None
+
+
+class Restored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a kernel makes of what a journal shows."""
+
+    restored: bool
+    state: Members | None = None
+    """Of a restored run: the state, as `schemas/state-2.json` says."""
+    kind: Kind | None = None
+    """Of a refused one: what it is refused for."""
+    sequence: int | None = None
+    """Of a refused one: the first position at which no right record stands."""
+    code: str | None = None
+    """Of a refused one, for people. Never judged."""
+    sentence: str | None = None
+    """For people; at most 4,096 characters. Never judged."""
+
+
 class Decided(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a kernel says to a command."""
 
@@ -111,6 +141,10 @@ class Kernel(Protocol):
 
     def decide(self, history: Sequence[Entry], command: JsonObject) -> Decided:
         """Answer what comes of a command after a history that is right and whole, or empty. Called only if claimed."""
+        ...
+
+    def restore(self, shown: Shown) -> Restored:
+        """Answer how a run stands, by what a journal shows of it. Called only if claimed."""
         ...
 
     def close(self) -> None:

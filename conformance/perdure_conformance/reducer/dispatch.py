@@ -12,7 +12,7 @@ from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
 from perdure_conformance.harness.targets import BuiltIn, Subjects
-from perdure_conformance.reducer.contract import Entry, Kernel, KernelFactory
+from perdure_conformance.reducer.contract import Entry, Kernel, KernelFactory, Shown
 
 
 class Dispatcher:
@@ -35,6 +35,9 @@ class Dispatcher:
         if method == "shutdown":
             self._kernel.close()
             return {}
+        if method == "restore":
+            restored: JsonValue = msgspec.to_builtins(self._kernel.restore(msgspec.convert(params, Shown)))
+            return restored
         if method not in {"reduce", "decide"}:
             raise Unsupported(method)
         history = _entries(params["history"])

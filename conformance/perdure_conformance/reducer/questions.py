@@ -1,4 +1,4 @@
-"""One question, a history alone or with a command, and what an answer to it must be.
+"""One question, a history alone or with a command, or what a journal shows, and what an answer to it must be.
 
 What is right is the model's business. Here stands who is to blame for what is wrong: each difference between the model
 and an answer breaks one requirement. A written question is about one, which is to blame for what is wrong from the
@@ -17,23 +17,26 @@ from typing import Final
 
 import msgspec
 
+from perdure.journal.client import JournalFault, Recovered
 from perdure.kernel.commands import REJECTION_CODES, REPEATS, Rejection
 from perdure.kernel.consequences import owed
 from perdure.kernel.decide import Events, decide
-from perdure.kernel.errors import Corruption, HistoryError
+from perdure.kernel.errors import Corruption, HistoryError, Incompatible
 from perdure.kernel.events import RUN_FACTS, RUNTIME_VERSION, AnyEvent, RetryScheduled
 from perdure.kernel.records import document_of
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES
+from perdure.kernel.snapshots import document_of_state
 from perdure.kernel.state import State
 from perdure.kernel.structure import Members
 from perdure.kernel.values import JsonObject, JsonValue, canonical_json
 from perdure_conformance.reducer import blame
 from perdure_conformance.reducer.claims import claims_it
-from perdure_conformance.reducer.contract import Capabilities, Decided, Entry, Reduced
+from perdure_conformance.reducer.contract import Capabilities, Decided, Entry, Reduced, Restored, Shown
 from perdure_conformance.reducer.histories import acquired
 from perdure_conformance.reducer.playing import short
 from perdure_conformance.reducer.reference import begun, command_of, read_entry
+from perdure_conformance.reducer.shown import recovered
 from perdure_conformance.reducer.views import told, view_of
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Violation
@@ -47,6 +50,10 @@ DISPOSITIONS: Final = "SIG-007"
 VERSION_WRITTEN: Final = "VER-006"
 JITTER: Final = "RTY-007"
 FOLD: Final = "RUN-010"
+PLACE_OF_A_RECORD: Final = "JRN-051"
+STATE_RESTORED: Final = "JRN-050"
+STATE_RESUMED: Final = "SNP-010"
+NO_SNAPSHOT_IS_FATAL: Final = "SNP-021"
 
 _OF_MEMBERS: Final = frozenset({"unknown_member", "wrong_structure"})
 """The codes of events that may be called corrupt or incompatible."""
@@ -68,15 +75,20 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """Codes that a rejection may have beside the model's."""
     shared: int = 0
     """How many events it has in common with its twins."""
+    shown: Shown | None = None
+    """What a journal shows, of which the history is what there was before anything went wrong."""
 
 
-Answer = Reduced | Decided
+Answer = Reduced | Decided | Restored
 
 
 def can_be_asked(question: Query, claims: Capabilities) -> bool:
     """Tell whether a question is asked under these claims."""
     claim = requirements()[question.about].claim if question.about else "core"
     is_claimed = claim == "core" or claims_it(claims, claim)
+    if question.shown is not None:
+        needed = "records" if question.shown.snapshot is None else "snapshots"
+        return is_claimed and claims_it(claims, needed)
     return is_claimed and (question.command is None or claims.decide)
 
 
@@ -94,10 +106,14 @@ class Truth:
     """What is owed after the history, or, of a refused one, where it is refused."""
     decided: Events | Rejection | None
     """What comes of the command, if there is one."""
+    restored: Recovered | HistoryError | JournalFault | None = None
+    """What comes of what a journal shows, if that is the question."""
 
 
 def truth_about(question: Query) -> Truth:
     """Return what the model says to a question."""
+    if question.shown is not None:
+        return _truth_about_a_journal(question.shown)
     state: State | None = None
     for sequence, entry in enumerate(question.history, 1):
         try:
@@ -110,6 +126,15 @@ def truth_about(question: Query) -> Truth:
     due = owed(state, RULES) if state is not None else None
     decided = None if question.command is None else decide(state, command_of(question.command))
     return Truth(state=state, error=None, sequence=0, owed=due, decided=decided)
+
+
+def _truth_about_a_journal(shown: Shown) -> Truth:
+    try:
+        found = recovered(shown, RULES)
+    except (HistoryError, JournalFault) as error:
+        return Truth(state=None, error=None, sequence=error.sequence or 0, owed=None, decided=None, restored=error)
+    assert found.standing is not None
+    return Truth(state=found.standing.state, error=None, sequence=0, owed=None, decided=None, restored=found)
 
 
 Ask = Callable[[Sequence[Entry]], Reduced]
@@ -157,6 +182,8 @@ def points(question: Query, truth: Truth, answer: Answer, setting: Setting) -> I
     """Yield what an answer is judged by, in order; what comes after a broken one means nothing."""
     if isinstance(answer, Decided):
         return _of_decided(question, truth, answer, setting)
+    if isinstance(answer, Restored):
+        return _of_restored(question, truth, answer, setting)
     if truth.error is not None:
         return _of_refused(question, truth, truth.error, answer, setting.ask)
     return _of_accepted(question, truth, answer, setting)
@@ -276,6 +303,53 @@ def _of_refused(question: Query, truth: Truth, error: HistoryError, answer: Redu
         yield Point(KIND_OF_A_REFUSAL, answer.kind == kind, expected, actual)
 
 
+# What a journal shows
+
+
+def _of_restored(question: Query, truth: Truth, answer: Restored, setting: Setting) -> Iterator[Point]:
+    for point in _of_what_is_shown(question, truth, answer):
+        if not point.kept:
+            yield from _of_what_was_there(question, setting)
+        yield point
+
+
+def _of_what_is_shown(question: Query, truth: Truth, answer: Restored) -> Iterator[Point]:
+    expected, actual = words_of(truth), _words(answer)
+    error = truth.restored
+    if isinstance(error, HistoryError | JournalFault):
+        yield Point(question.about or blame.of_a_record(error.code), not answer.restored, expected, actual)
+        kind = "incompatible" if isinstance(error, Incompatible) else "corrupt"
+        is_kind_told = answer.kind == kind or error.code in _OF_MEMBERS
+        is_place_told = answer.sequence == truth.sequence
+        yield Point(PLACE_OF_A_RECORD, is_place_told and is_kind_told, expected, actual)
+        return
+    assert truth.state is not None
+    assert isinstance(error, Recovered)
+    about = question.about or STATE_RESTORED
+    if error.snapshot == "used":
+        about = STATE_RESUMED
+    elif error.snapshot == "discarded" and not answer.restored:
+        about = NO_SNAPSHOT_IS_FATAL
+    yield Point(about, answer.restored, expected, actual)
+    wanted = document_of_state(truth.state)
+    for pointer in differences(wanted, answer.state):
+        there: JsonValue = {pointer: at(wanted, pointer)}
+        yield Point(about, kept=False, expected=there, actual={pointer: at(answer.state, pointer)})
+
+
+def _of_what_was_there(question: Query, setting: Setting) -> Iterator[Point]:
+    """Yield what is wrong with how the history is reduced that was there before anything went wrong.
+
+    Raises `BesideThePoint` if anything is, and the question is about something else.
+    """
+    history = Query(question.history, told=())
+    for point in points(history, truth_about(history), setting.ask(question.history), setting):
+        if not point.kept:
+            if question.about:
+                raise BesideThePoint
+            yield point
+
+
 # A command
 
 
@@ -385,6 +459,8 @@ def words_of(truth: Truth) -> JsonValue:
         return _words(Decided(allowed=False, code=truth.decided.code, disposition=truth.decided.disposition))
     if truth.decided is not None:
         return {"allowed": True, "version": RUNTIME_VERSION, "events": [short(event) for event in truth.decided]}
+    if truth.restored is not None:
+        return {"restored": True} if truth.state is not None else {"restored": False, "sequence": truth.sequence}
     if truth.error is not None:
         return {"accepted": False, "sequence": truth.sequence}
     return {"accepted": True, "whole": truth.owed is None}
@@ -395,6 +471,9 @@ def _words(answer: Answer) -> JsonValue:
     if isinstance(answer, Reduced):
         told: JsonValue = msgspec.to_builtins(msgspec.structs.replace(answer, sentence=None, state=None, output=None))
         return told
+    if isinstance(answer, Restored):
+        of_restored: JsonValue = msgspec.to_builtins(msgspec.structs.replace(answer, sentence=None, state=None))
+        return of_restored
     shown: dict[str, JsonValue] = msgspec.to_builtins(msgspec.structs.replace(answer, sentence=None, events=None))
     return shown if answer.events is None else {**shown, "events": [_short(event) for event in answer.events]}
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Final
 
+from perdure.journal.client import JournalFault, Recovered
 from perdure.kernel.commands import COMMANDS, AnyCommand, Rejection
 from perdure.kernel.consequences import owed
 from perdure.kernel.decide import Events, decide
@@ -27,9 +28,19 @@ from perdure.kernel.snapshots import document_of_state
 from perdure.kernel.state import State
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.values import JsonObject, canonical_json
-from perdure_conformance.reducer.contract import FLOOR, Capabilities, Decided, Description, Entry, Reduced
+from perdure_conformance.reducer.contract import (
+    FLOOR,
+    Capabilities,
+    Decided,
+    Description,
+    Entry,
+    Reduced,
+    Restored,
+    Shown,
+)
+from perdure_conformance.reducer.shown import recovered
 
-EVERYTHING: Final = Capabilities(state=True, decide=True, codes=True, jitter=True)
+EVERYTHING: Final = Capabilities(state=True, decide=True, codes=True, jitter=True, records=True, snapshots=True)
 
 RECORD_BYTES: Final = 512
 """About what a record has beside its event, rounded up: questions about limits keep away from the difference."""
@@ -80,6 +91,19 @@ class ReferenceKernel:
             answer = Decided(allowed=True, version=5, events=tuple(document_of(event) for event in found))
         return self.answered(answer, command)
 
+    def restore(self, shown: Shown) -> Restored:
+        """Restore a run by the model's client."""
+        try:
+            found = self.recovered(self.taken(shown))
+        except (HistoryError, JournalFault) as error:
+            kind: Final = "incompatible" if isinstance(error, Incompatible) else "corrupt"
+            refused = Restored(
+                restored=False, kind=kind, sequence=error.sequence, code=error.code, sentence=str(error)[:4096]
+            )
+            return self.retold(refused)
+        assert found.standing is not None
+        return self.retold(Restored(restored=True, state=self.document(found.standing.state)))
+
     def close(self) -> None:
         """There is nothing to end."""
 
@@ -100,6 +124,18 @@ class ReferenceKernel:
     def owed(self, state: State) -> AnyEvent | None:
         """Return what is owed."""
         return owed(state, self.rules)
+
+    def taken(self, shown: Shown) -> Shown:
+        """Return what a journal shows, as it is taken."""
+        return shown
+
+    def recovered(self, shown: Shown) -> Recovered:
+        """Return how a run stands. Raises `HistoryError`, `JournalFault`."""
+        return recovered(shown, self.rules)
+
+    def retold(self, answer: Restored) -> Restored:
+        """Return what is said of what a journal shows."""
+        return answer
 
     def choose(self, state: State | None, command: AnyCommand) -> Events | Rejection:
         """Return the events of a command, or why there are none."""

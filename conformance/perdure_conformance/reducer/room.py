@@ -11,7 +11,7 @@ import msgspec
 from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.harness.schemas import Repeated
 from perdure_conformance.harness.targets import Target
-from perdure_conformance.reducer.contract import FLOOR, Decided, Description, Entry, Limits, Reduced
+from perdure_conformance.reducer.contract import FLOOR, Decided, Description, Entry, Limits, Reduced, Restored, Shown
 from perdure_conformance.reducer.questions import Answer, Query
 from perdure_conformance.rooms import Room
 
@@ -36,6 +36,8 @@ class KernelRoom(Room[Description]):
 
     def ask(self, question: Query) -> Answer:
         """Return the answer. Raises `Inconclusive` at a first silence, `AdapterFault` at a second and for any fault."""
+        if question.shown is not None:
+            return msgspec.convert(self.call("restore", _params(question)), Restored)
         if question.command is None:
             return self._reduce(_params(question))
         return msgspec.convert(self.call("decide", _params(question)), Decided)
@@ -56,7 +58,10 @@ def _params(question: Query) -> JsonObject:
     """Return what is sent. What somebody wrote is asked of many kernels in one process, so that it is kept."""
     if question.about and id(question) in _KEPT:
         return _KEPT[id(question)][1]
-    params = Repeated(history=_written(question.history))
+    if question.shown is not None:
+        params = Repeated(_of_a_journal(question.shown))
+    else:
+        params = Repeated(history=_written(question.history))
     if question.command is not None:
         params["command"] = question.command
     if question.about and len(_KEPT) < _KEPT_AT_MOST:
@@ -66,3 +71,9 @@ def _params(question: Query) -> JsonObject:
 
 def _written(history: Sequence[Entry]) -> list[JsonValue]:
     return [{"version": entry.version, "event": entry.event} for entry in history]
+
+
+def _of_a_journal(shown: Shown) -> dict[str, JsonValue]:
+    records: list[JsonValue] = [msgspec.to_builtins(envelope) for envelope in shown.records]
+    found: dict[str, JsonValue] = {"run_id": shown.run_id, "records": records}
+    return found if shown.snapshot is None else {**found, "snapshot": msgspec.to_builtins(shown.snapshot)}

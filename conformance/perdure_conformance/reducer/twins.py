@@ -10,10 +10,12 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from perdure.journal.client import Recovered
 from perdure.kernel.rules import RULES
+from perdure.kernel.snapshots import state_digest
 from perdure.kernel.state import State
 from perdure.kernel.values import JsonObject
-from perdure_conformance.reducer.contract import Capabilities, Decided, Entry, Reduced
+from perdure_conformance.reducer.contract import Capabilities, Decided, Entry, Reduced, Restored, Shown
 from perdure_conformance.reducer.reference import EVERYTHING, ReferenceKernel
 from perdure_conformance.reducer.registry import TWINS, twin
 
@@ -93,3 +95,44 @@ class DecidesWithoutCodes(ReferenceKernel):
     def answered(self, answer: Decided, command: JsonObject) -> Decided:
         del command
         return answer if answer.allowed else Decided(allowed=False)
+
+
+@twin
+class AlwaysReplaysInFull(ReferenceKernel):
+    """Takes every snapshot, good or bad, and uses none."""
+
+    def taken(self, shown: Shown) -> Shown:
+        return msgspec.structs.replace(shown, snapshot=None)
+
+
+@twin
+class RestoresFromRecordsAlone(ReferenceKernel):
+    """Reads records, and has no snapshots; says of what it refuses no more than it must."""
+
+    claims: ClassVar[Capabilities] = Capabilities(records=True)
+
+    def retold(self, answer: Restored) -> Restored:
+        return msgspec.structs.replace(answer, code=None, sentence=None)
+
+
+@twin
+class UsesASnapshotOnlyIfAReplayAgrees(ReferenceKernel):
+    """Replays everything whatever a snapshot says, and tells the snapshot's state if it is the same."""
+
+    def recovered(self, shown: Shown) -> Recovered:
+        by_snapshot, replayed = super().recovered(shown), super().recovered(self._alone(shown))
+        assert by_snapshot.standing is not None
+        assert replayed.standing is not None
+        agrees = state_digest(by_snapshot.standing.state) == state_digest(replayed.standing.state)
+        return by_snapshot if agrees else replayed
+
+    def _alone(self, shown: Shown) -> Shown:
+        return msgspec.structs.replace(shown, snapshot=None)
+
+
+@twin
+class CallsUnknownMembersDamage(ReferenceKernel):
+    """Calls a record with a member that it does not know corrupt, as one without a member that it needs."""
+
+    def retold(self, answer: Restored) -> Restored:
+        return msgspec.structs.replace(answer, kind="corrupt") if answer.code == "unknown_member" else answer

@@ -16,12 +16,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
+from perdure.kernel.values import digest
 from perdure_conformance.harness.connection import Connection, FaultKind
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.histories.conversion import NotWritten, copied
+from perdure_conformance.histories.snapshots import verified_snapshot
 from perdure_conformance.histories.stored import HistoryRefused
 from perdure_conformance.histories.verification import verified_file
 from perdure_conformance.journal import profile
@@ -52,6 +54,8 @@ class Tool:
     connect: Callable[..., Connection] = ProcessConnection
     verify: Callable[[str, str | None], Document] = verified_file
     """Verifies the history in a file, under a head if there is one, and says what `perdure verify --json` says."""
+    verify_snapshot: Callable[[str], Document] = verified_snapshot
+    """Verifies the snapshot in a file, beside its history if that is there, and says the same."""
     convert: Callable[[str, str], None] = copied
     """Writes the history in one file to another, in the format that its name says."""
 
@@ -326,14 +330,59 @@ def what_is_new_warns_for_one_release(tool: Tool) -> Complaint:
     return None
 
 
+@check("TOL-016")
+def snapshots_are_tied_to_their_records(tool: Tool) -> Complaint:
+    """Verify a snapshot without its history, beside it, and with one thing that is wrong."""
+    lines = samples.with_precise_numbers()
+    right, later = samples.snapshot_after(lines, 5), samples.snapshot_after(lines, 6)
+    state = dict(right["state"])
+    cases: Mapping[str, tuple[Mapping[str, Any], samples.Lines, Seen]] = {
+        "alone": (right, [], ("sound", None, None)),
+        "beside its history": (right, lines, ("sound", None, None)),
+        "of another run": ({**right, "run_id": samples.OTHER_RUN}, lines, ("bad", "linkage", 5)),
+        "of a record that is lost": (later, lines[:5], ("bad", "linkage", 6)),
+        "of another event": ({**right, "event_id": later["event_id"]}, lines, ("bad", "linkage", 5)),
+        "of another record": ({**right, "record_checksum": later["record_checksum"]}, lines, ("bad", "linkage", 5)),
+        "inside a batch": (samples.tied_to(right, lines[3]), lines, ("bad", "linkage", 4)),
+        "of another specification": ({**right, "content_hash": digest({})}, lines, ("bad", "linkage", 5)),
+        "of another state": (samples.with_state(right, {**state, "now_ms": 9}), lines, ("bad", "rules", 5)),
+        "of a changed state": ({**right, "state": {**state, "now_ms": 9}}, lines, ("bad", "checksum", 1)),
+    }
+    for name, (snapshot, history, wanted) in cases.items():
+        found, seen = _verified_snapshot(tool, snapshot, history)
+        if seen != wanted:
+            return f"a snapshot {name} is told as {seen}, and not as {wanted}"
+        counts = _counts(found)
+        made = wanted[0] == "sound" and bool(history)
+        if wanted[0] == "sound" and (counts["linkage"], counts["rules"], not found["not_checked"]) != (
+            made,
+            made,
+            made,
+        ):
+            return f"of a snapshot {name}, so much is told to be checked: {counts}, and not: {found['not_checked']}"
+    return None
+
+
+def _verified_snapshot(tool: Tool, snapshot: Mapping[str, Any], history: samples.Lines) -> tuple[Document, Seen]:
+    with TemporaryDirectory(prefix="perdure-") as folder:
+        if history:
+            samples.write(Path(folder, "run.mwj1"), history)
+        found = tool.verify_snapshot(samples.write_snapshot(Path(folder, "run.mws1"), snapshot))
+    return found, _seen(found)
+
+
+def _seen(found: Document) -> Seen:
+    fault = found["fault"]
+    place = (fault["check"], fault["sequence"]) if isinstance(fault, Mapping) else (None, None)
+    return (found["verdict"], *place)
+
+
 def _verified(
     tool: Tool, suffix: str, lines: samples.Lines, cut: int = 0, head: str | None = None
 ) -> tuple[Document, Seen]:
     with TemporaryDirectory(prefix="perdure-") as folder:
         found = tool.verify(samples.write(Path(folder, f"run{suffix}"), lines, cut), head)
-    fault = found["fault"]
-    place = (fault["check"], fault["sequence"]) if isinstance(fault, Mapping) else (None, None)
-    return found, (found["verdict"], *place)
+    return found, _seen(found)
 
 
 def _counts(found: Document) -> Mapping[str, object]:

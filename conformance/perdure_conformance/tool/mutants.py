@@ -16,6 +16,7 @@ from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.histories import verification
 from perdure_conformance.histories.files import opened
+from perdure_conformance.histories.snapshots import verified_snapshot
 from perdure_conformance.histories.stored import Damage, Stored
 from perdure_conformance.histories.verification import head_of, verified_file
 from perdure_conformance.journal.clauses import Clause
@@ -210,6 +211,32 @@ def _anchored(found: Document) -> Document:
     return {**found, "anchored": "end"}
 
 
+def _saying_of_snapshots(change: Callable[[Document], Document]) -> Tool:
+    """Return a tool that says something else of what it found out about a snapshot."""
+    return Tool(verify_snapshot=lambda file: change(verified_snapshot(file)))
+
+
+def _found(found: Document) -> object:
+    fault = found["fault"]
+    return fault["check"] if isinstance(fault, Mapping) else None
+
+
+def _sound_by_itself(found: Document) -> Document:
+    return {**found, **_SOUND} if _found(found) in {"linkage", "rules"} else found
+
+
+def _sound_if_its_record_is_there(found: Document) -> Document:
+    return {**found, **_SOUND} if _found(found) == "rules" else found
+
+
+def _all_checked(found: Document) -> Document:
+    checks = found["checks"]
+    assert isinstance(checks, Mapping)
+    made = {"checked": True, "count": 1, "found": None}
+    is_sound = found["fault"] is None
+    return {**found, "checks": {**checks, "linkage": made, "rules": made}, "not_checked": []} if is_sound else found
+
+
 def _converting(change: Callable[[bytes], bytes]) -> Tool:
     """Return a tool that writes each record otherwise than it stands there."""
 
@@ -387,5 +414,23 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
         "TOL-015",
         "takes 0.10 for an earlier release than 0.9",
         Tool(replace(RULES, in_grace=_compares_texts)),
+    ),
+    ToolMutant(
+        "LooksAtSnapshotsAlone",
+        "TOL-016",
+        "verifies a snapshot, and never its record",
+        _saying_of_snapshots(_sound_by_itself),
+    ),
+    ToolMutant(
+        "BelievesTheState",
+        "TOL-016",
+        "finds the record of a snapshot, and takes the state for its own",
+        _saying_of_snapshots(_sound_if_its_record_is_there),
+    ),
+    ToolMutant(
+        "ChecksWhatIsNotThere",
+        "TOL-016",
+        "says that a snapshot fits its history where there is none",
+        _saying_of_snapshots(_all_checked),
     ),
 )

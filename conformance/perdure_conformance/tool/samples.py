@@ -5,25 +5,39 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from perdure.journal.frames import frame
 from perdure.journal.sqlite import SCHEMA
+from perdure.kernel.caches import snapshot_of
 from perdure.kernel.consequences import owed
 from perdure.kernel.errors import HistoryError
 from perdure.kernel.events import EVENTS, RUNTIME_VERSION, AnyEvent
+from perdure.kernel.histories import followed_from
 from perdure.kernel.identity import EventId, RunId
-from perdure.kernel.records import Place, sealed
+from perdure.kernel.records import Place, sealed, verified
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES
 from perdure.kernel.state import State
 from perdure.kernel.values import canonical_json, digest
 from perdure_conformance.histories.conversion import encoded
 from perdure_conformance.reducer.contract import Entry
-from perdure_conformance.reducer.histories import RUN, created, document, ended, history, node, ready, run_is, started
+from perdure_conformance.reducer.histories import (
+    RUN,
+    created,
+    document,
+    ended,
+    history,
+    node,
+    ready,
+    run_id,
+    run_is,
+    started,
+)
 from perdure_conformance.reducer.reference import read_entry
 from perdure_conformance.reducer.scenarios import all_scenarios
 from perdure_conformance.reducer.scenarios.scenario import Accepted
@@ -33,6 +47,8 @@ SUFFIXES: Final = (".jsonl", ".mwj1", ".sqlite3")
 """How the files of the formats are called that `write` writes."""
 Batch = tuple[int, list[AnyEvent]]
 """A version, and the events of a batch."""
+
+OTHER_RUN: Final = run_id(2)
 
 _TIMES: Final = {"at_s": 1732944000.1234567, "took_s": 1e-7, "least": 5e-324, "most": 1.7976931348623157e308}
 """Numbers whose digits a store that keeps microseconds would lose."""
@@ -137,3 +153,28 @@ def sealed_anew(line: bytes) -> bytes:
     """Return a record with the checksum that fits what it says."""
     unsealed = {name: member for name, member in json.loads(line).items() if name != "checksum"}
     return canonical_json({**unsealed, "checksum": digest(unsealed)})
+
+
+def snapshot_after(lines: Lines, sequence: int) -> Mapping[str, Any]:
+    """Return the snapshot of a history after a record."""
+    *_, standing = followed_from(None, map(verified, lines[:sequence]))
+    found: Mapping[str, Any] = json.loads(snapshot_of(standing))
+    return found
+
+
+def tied_to(snapshot: Mapping[str, Any], line: bytes) -> Mapping[str, Any]:
+    """Return a snapshot that is tied to another record."""
+    record = json.loads(line)
+    tie = {"sequence": record["sequence"], "event_id": record["event_id"], "record_checksum": record["checksum"]}
+    return {**snapshot, **tie}
+
+
+def with_state(snapshot: Mapping[str, Any], state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a snapshot with another state, and the checksum that fits it."""
+    return {**snapshot, "state": state, "state_checksum": digest(state)}
+
+
+def write_snapshot(path: Path, snapshot: Mapping[str, Any]) -> str:
+    """Write a snapshot, in MWS1."""
+    path.write_bytes(frame("MWS1", canonical_json(snapshot)))
+    return str(path)

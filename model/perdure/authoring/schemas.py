@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path  # noqa: TID251 - a script that writes files
 from typing import Final
 
+from perdure.kernel.caches import SnapshotDocument
 from perdure.kernel.commands import AnyCommand, Rejection
 from perdure.kernel.outcomes import Outcome
 from perdure.kernel.records import VERSIONS, StoredRecord
@@ -25,6 +26,7 @@ _KINDS: Final[tuple[tuple[str, object, str, int], ...]] = (
     ("command-1", AnyCommand, "A command", LATEST),
     ("rejection-1", Rejection, "A rejection: why a command gives no events", LATEST),
     ("state-2", StateDocument, "A state of a run between two batches", LATEST),
+    ("snapshot-1", SnapshotDocument, "A snapshot: a state, tied to the record that it includes last", LATEST),
 )
 
 SCHEMAS: Final[Mapping[str, JsonObject]] = {

@@ -6,6 +6,7 @@ Source: "Records and events" of the graph design; RUN and VER requirements of `d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from perdure.kernel.consequences import owed
@@ -36,26 +37,67 @@ def states(records: Iterable[Record], rules: Rules = RULES, seen: Identities | N
     Raises `HistoryError`, with the sequence, at the first record that cannot be where it is; after the last one, if
     its batch is incomplete.
     """
-    state: State | None = None
-    expected: EventV5 | None = None
-    last: Record | None = None
-    seen = set[EventId]() if seen is None else seen
-    for record in records:
+    return (standing.state for standing in followed_from(None, records, rules, Links(seen=seen)))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a run stands: its last record, and the state after it."""
+
+    last: Record
+    state: State
+
+
+class Links:
+    """What ties records one to the next, whatever their events do: run, sequence, batch, and an identity of its own."""
+
+    def __init__(self, last: Record | None = None, seen: Identities | None = None) -> None:
+        self._last = last
+        self._seen = set[EventId]() if seen is None else seen
+        if last is not None:
+            self._seen.add(last.event_id)
+
+    def follow(self, record: Record) -> None:
+        """Hold a record against the one before it, and go on from there. Raises `Corruption`, with the sequence."""
         try:
-            _linked(last, record, seen)
+            _linked(self._last, record, self._seen)
+        except Corruption as error:
+            error.sequence = record.sequence if self._last is None else self._last.sequence + 1
+            raise
+        self._last = record
+
+    def end(self) -> None:
+        """Raise `Corruption` if the history cannot end here, inside a batch."""
+        last = self._last
+        if last is not None and last.batch_index + 1 < last.batch_size:
+            told = f"the last batch has {last.batch_index + 1} of {last.batch_size} records"
+            raise Corruption("incomplete_batch", told, last.sequence + 1)
+
+
+def followed_from(
+    standing: Standing | None, records: Iterable[Record], rules: Rules = RULES, links: Links | None = None
+) -> Iterator[Standing]:
+    """Yield how a run stands after each of the records that follow a border between two batches, or its beginning.
+
+    Raises as `states` does. An event id is known to be used only if it stands in these records, last before them, or
+    in those that `links` followed.
+    """
+    state, last = (None, None) if standing is None else (standing.state, standing.last)
+    links = Links(last) if links is None else links
+    expected: EventV5 | None = None
+    for record in records:
+        links.follow(record)
+        try:
             _whole(state, expected, record)
             state = followed(state, record.event, expected, record.recorded_version, rules)
             expected = owed(state, rules)
             if expected is not None and record.batch_index + 1 == record.batch_size:
                 corrupt("incomplete_batch", "the batch ends here, and more is owed")
         except HistoryError as error:
-            error.sequence = record.sequence if last is None else last.sequence + 1
+            error.sequence = record.sequence
             raise
-        last = record
-        yield state
-    if last is not None and last.batch_index + 1 < last.batch_size:
-        told = f"the last batch has {last.batch_index + 1} of {last.batch_size} records"
-        raise Corruption("incomplete_batch", told, last.sequence + 1)
+        yield Standing(record, state)
+    links.end()
 
 
 def _linked(last: Record | None, record: Record, seen: Identities) -> None:

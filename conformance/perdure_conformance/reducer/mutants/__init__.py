@@ -14,9 +14,11 @@ from perdure_conformance.reducer.mutants import (
     edges,
     endings,
     events,
+    records,
     retries,
     runs,
     signals,
+    snapshots,
     time,
     versions,
 )
@@ -32,9 +34,11 @@ __all__ = [
     "edges",
     "endings",
     "events",
+    "records",
     "retries",
     "runs",
     "signals",
+    "snapshots",
     "time",
     "versions",
 ]

@@ -30,9 +30,11 @@ from perdure_conformance.reducer.scenarios import (
     edges,
     endings,
     events,
+    records,
     retries,
     runs,
     signals,
+    snapshots,
     time,
     versions,
 )
@@ -56,6 +58,8 @@ _MODULES: Final = (
     cancellation,
     children,
     versions,
+    records,
+    snapshots,
 )
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from perdure_conformance.reducer.contract import Entry, Kind
 from perdure_conformance.reducer.histories import Fact, History, Value
+from perdure_conformance.reducer.kept import Kept
 from perdure_conformance.reducer.questions import WHOLENESS, Query, Truth, truth_about
 
 
@@ -48,7 +49,22 @@ class Rejected:
     disposition: str | None
 
 
-Expected = Accepted | Refused | Gives | Rejected
+@dataclass(frozen=True, slots=True)
+class Restores:
+    """The run is restored to the state that the history up to an event amounts to."""
+
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefusesToRestore:
+    """The run is not restored."""
+
+    at: int
+    kind: Kind
+
+
+Expected = Accepted | Refused | Gives | Rejected | Restores | RefusesToRestore
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +133,17 @@ def gives(past: History, command: Fact, *events: str) -> Side:
 def rejects(past: History, command: Fact, *codes: str, disposition: str | None = None) -> Side:
     """Say that a command is rejected, with whichever of these codes."""
     return Side(Query(past.entries, command, codes=codes[1:]), Rejected(codes, disposition))
+
+
+def restores(found: Kept, until: int | None = None) -> Side:
+    """Say that a run is restored: to its whole history, or up to an event of it."""
+    past = found.past if until is None else found.past.until(until)
+    return Side(Query(past.entries, shown=found.shown), Restores(len(past)))
+
+
+def refuses(found: Kept, at: int, kind: Kind = "corrupt") -> Side:
+    """Say that a run is not restored: at this position no right record stands."""
+    return Side(Query(found.past.entries, shown=found.shown), RefusesToRestore(at, kind))
 
 
 NOTHING_YET = History()
