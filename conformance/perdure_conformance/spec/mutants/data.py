@@ -62,7 +62,7 @@ class FollowsEdgesBackwards(_ReachesFurther):
         return source in seen.scope.union[target]
 
 
-@mutant("SPC-022")
+@mutant("SPC-022", overlaps=("SPC-031",))
 class RefusesSourcesOfEdges(Complains):
     """Refuses to take from the source of an edge: it looks at dependencies alone."""
 
