@@ -21,6 +21,7 @@ from perdure_conformance.reducer.histories import (
     NEWEST,
     Document,
     Fact,
+    History,
     acquired,
     advance,
     attempt,
@@ -34,8 +35,10 @@ from perdure_conformance.reducer.histories import (
     owner,
     signal,
 )
+from perdure_conformance.reducer.kept import kept
 from perdure_conformance.reducer.questions import Query, Truth, truth_about
 from perdure_conformance.reducer.reference import command_of
+from perdure_conformance.reducer.shorter import batches_of
 
 _KINDS: Final = ("succeeded", "changes_requested", "retryable_failure", "permanent_failure", "blocked", "cancelled")
 _SUB: Final[Document] = {"nodes": [node("x", outputs=["r"])], "outputs": {"r": {"node": "x", "output": "r"}}}
@@ -191,6 +194,21 @@ def _run(random: Random) -> Iterator[Query]:
     yield Query(tuple(history[: random.randint(1, len(history))]))
     for _ in range(2):
         yield Query(tuple(_changed(random, history)))
+    yield from _kept(random, History(tuple(history)))
+
+
+def _kept(random: Random, past: History) -> Iterator[Query]:
+    """Yield what a journal keeps of a run, with a snapshot after some batch; and both with one character changed."""
+    right = kept(past)
+    whole, _ = batches_of(past.entries)
+    with_one = right.taken(sum(map(len, whole[: random.randint(1, len(whole))])))
+    at = random.randint(1, len(right))
+    text = right.records[at - 1].body
+    place = random.randrange(len(text))
+    other = random.choice([each for each in '0a,}"' if each != text[place]])
+    for each in (right, with_one):
+        damaged = each.saying(at, lambda body: body[:place] + other + body[place + 1 :])
+        yield from (Query(past.entries, shown=each.shown), Query(past.entries, shown=damaged.shown))
 
 
 def _changed(random: Random, history: list[Entry]) -> list[Entry]:

@@ -54,6 +54,7 @@ PLACE_OF_A_RECORD: Final = "JRN-051"
 STATE_RESTORED: Final = "JRN-050"
 STATE_RESUMED: Final = "SNP-010"
 NO_SNAPSHOT_IS_FATAL: Final = "SNP-021"
+NO_SNAPSHOT_HIDES_ANYTHING: Final = "SNP-022"
 
 _OF_MEMBERS: Final = frozenset({"unknown_member", "wrong_structure"})
 """The codes of events that may be called corrupt or incompatible."""
@@ -317,9 +318,13 @@ def _of_what_is_shown(question: Query, truth: Truth, answer: Restored) -> Iterat
     expected, actual = words_of(truth), _words(answer)
     error = truth.restored
     if isinstance(error, HistoryError | JournalFault):
-        yield Point(question.about or blame.of_a_record(error.code), not answer.restored, expected, actual)
+        has_snapshot = question.shown is not None and question.shown.snapshot is not None
+        # What is drawn is asked about without a snapshot first: there it was refused.
+        by_code = NO_SNAPSHOT_HIDES_ANYTHING if has_snapshot else blame.of_a_record(error.code)
+        yield Point(question.about or by_code, not answer.restored, expected, actual)
         kind = "incompatible" if isinstance(error, Incompatible) else "corrupt"
-        is_kind_told = answer.kind == kind or error.code in _OF_MEMBERS
+        may_be_either = error.code in _OF_MEMBERS or not question.about  # What is drawn may be wrong in two ways.
+        is_kind_told = answer.kind == kind or may_be_either
         is_place_told = answer.sequence == truth.sequence
         yield Point(PLACE_OF_A_RECORD, is_place_told and is_kind_told, expected, actual)
         return
