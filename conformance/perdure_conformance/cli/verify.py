@@ -46,7 +46,8 @@ def verify(
 
     Its format is known by its content: JSON lines, MWJ1, or the database of a journal. It is read record by record, so
     that it may be large, and strictly: nothing is skipped. One that was cut where a batch ends cannot be told from a
-    whole one: --head pins a record that must be there. Of a snapshot, MWS1, all is checked that needs no history.
+    whole one: --head pins a record that must be there. A snapshot, RUN.mws1, is held against RUN.mwj1 if that lies
+    beside it.
 
     Exit codes: 0 it is sound, 1 it is not, or has a torn tail; 2 wrong usage or an unreadable file, 3 it is empty:
     nothing was checked.
