@@ -96,6 +96,18 @@ class ReadsTheLastOfTwoKeys(MendsTexts):
         return body if _is_strict(body) else canonical_json(value).decode()
 
 
+@mutant("JRN-040", report="elsa-workflows/elsa-core#6639")
+class TakesNaNForNothing(MendsTexts):
+    """Keeps what is no number, and reads it as null."""
+
+    def text(self, body: str) -> str:
+        if _is_strict(body):
+            return body
+        value = json.loads(body, parse_constant=lambda _: None)
+        unsealed = {name: member for name, member in value.items() if name != "checksum"}
+        return canonical_json({**unsealed, "checksum": digest(unsealed)}).decode()
+
+
 @mutant("JRN-040")
 class ReadsUpToTheEndOfTheValue(MendsTexts):
     """Leaves unread what comes after the value."""

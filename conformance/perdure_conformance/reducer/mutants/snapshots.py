@@ -161,7 +161,7 @@ class BelievesTheDocumentAlone(ReferenceKernel):
         return shown
 
 
-@mutant("SNP-015")
+@mutant("SNP-015", report="RayforceDB/rayforce#420")
 class GoesOnFromWhatIsLost(ReferenceKernel):
     """Uses a snapshot of records that are not there any more."""
 
