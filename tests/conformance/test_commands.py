@@ -107,13 +107,15 @@ def test_a_broken_journal_is_told_by_name_and_fails_again_twice(tmp_path: Path, 
     folder = report["requirements"][0]["case"]
     assert {path.name for path in (tmp_path / folder).iterdir()} == {
         "case.json",
+        "found.json",
         "failure.txt",
         "transcript.txt",
         "stderr.txt",
     }
     assert f"perdure rerun {folder}" in (tmp_path / folder / "failure.txt").read_text("utf-8")
-    case = json.loads((tmp_path / folder / "case.json").read_text("utf-8"))
-    Draft202012Validator(json.loads((data.schemas() / "case-1.json").read_text("utf-8"))).validate(case)
+    for name in ("case", "found"):
+        schema = json.loads((data.schemas() / f"{name}-1.json").read_text("utf-8"))
+        Draft202012Validator(schema).validate(json.loads((tmp_path / folder / f"{name}.json").read_text("utf-8")))
     first, second = (perdure("rerun", folder, "--json", cwd=tmp_path) for _ in range(2))
     assert first.returncode == second.returncode == 1
     assert first.stdout == second.stdout

@@ -1,7 +1,8 @@
 """The folder of a failure: all that is needed to see it and to see it again.
 
 case.json       the concrete operations, the target, what was expected and what came
-failure.txt     the same for people, with the line that replays it
+found.json      how it was found, whether it failed again, and what was answered
+failure.txt     both for people, with the line that replays it
 transcript.txt  what was said
 stderr.txt      what the implementation wrote to standard error
 """
@@ -12,6 +13,7 @@ import contextlib
 import json
 import shlex
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -22,10 +24,23 @@ from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Case, Finding
 
-_CASE = "case.json"
-_FILES = (_CASE, "failure.txt", "transcript.txt", "stderr.txt")
+CASE, FOUND, STDERR = "case.json", "found.json", "stderr.txt"
+_FILES = (CASE, FOUND, "failure.txt", "transcript.txt", STDERR)
 _STDERR_LINES_SHOWN = 6
-_MAX_CASE_BYTES = 16 * 2**20
+MAX_CASE_BYTES = 16 * 2**20
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a failure was found, as `found.json` keeps it. Its schema is `schemas/found-1.json`."""
+
+    found_version: Literal[1] = 1
+    failure: str
+    """The requirement that is broken, or `fault:KIND`, as in the case."""
+    found_by: str
+    reproduced: bool | None
+    """Whether it failed again, the same way, on fresh state; None if that was not tried."""
+    answers: tuple[str, ...]
+    """What came in answer to each thing that the failing part does, in a word."""
 
 
 class CaseError(Exception):
@@ -37,7 +52,7 @@ def remove_old(report: Path) -> int:
     removed = 0
     for name in [*requirements(), *(f"fault-{kind}" for kind in FAULTS)]:
         folder = report / "failures" / name
-        if folder.is_symlink() or not (folder / _CASE).is_file():
+        if folder.is_symlink() or not (folder / CASE).is_file():
             continue
         for file in _FILES:
             (folder / file).unlink(missing_ok=True)
@@ -62,25 +77,35 @@ def write(report: Path, finding: Finding) -> Path:
     """Write the folder of one failure and return it."""
     folder = folder_of(report, finding)
     folder.mkdir(parents=True, exist_ok=True)
-    case = msgspec.to_builtins(finding.case)
-    write_text(folder / _CASE, json.dumps(case, indent=2, ensure_ascii=True) + "\n")
+    found = Found(
+        failure=finding.failure, found_by=finding.found_by, reproduced=finding.reproduced, answers=finding.answers
+    )
+    for name, kept in ((CASE, finding.case), (FOUND, found)):
+        write_text(folder / name, json.dumps(msgspec.to_builtins(kept), indent=2, ensure_ascii=True) + "\n")
     write_text(folder / "failure.txt", in_words(finding, folder) + "\n")
     write_text(folder / "transcript.txt", inert(finding.transcript))
-    write_text(folder / "stderr.txt", inert(finding.stderr))
+    write_text(folder / STDERR, inert(finding.stderr))
     return folder
 
 
 def read(folder: Path) -> Case:
     """Read the case of a folder. Raises `CaseError`."""
-    path = folder if folder.name == _CASE else folder / _CASE
+    path = folder if folder.name == CASE else folder / CASE
     try:
-        if path.stat().st_size > _MAX_CASE_BYTES:
+        if path.stat().st_size > MAX_CASE_BYTES:
             raise CaseError(f"{path} is larger than any case; is this the folder of a failure?")
-        case: Case = msgspec.convert(read_json(path.read_bytes()), ANY_CASE)
+        content = path.read_bytes()
     except OSError as error:
-        inside = ", ".join(sorted(str(case.parent) for case in folder.glob(f"failures/*/{_CASE}")))
+        inside = ", ".join(sorted(str(case.parent) for case in folder.glob(f"failures/*/{CASE}")))
         hint = f"Its failures: {inside}." if inside else "Give the folder of a failure, as a check has named it."
         raise CaseError(f"{path} cannot be read: {error.strerror}. {hint}") from error
+    return case_in(content, path)
+
+
+def case_in(content: bytes, path: Path) -> Case:
+    """Return the case that a file holds. Raises `CaseError`."""
+    try:
+        case: Case = msgspec.convert(read_json(content), ANY_CASE)
     except (JsonError, msgspec.ValidationError) as error:
         raise CaseError(f"{path} is no case: {error}. Take the folder as a check has written it.") from error
     if not case.is_plausible:
@@ -117,19 +142,20 @@ def in_words(finding: Finding, folder: Path) -> str:
         f"actual    {as_line(finding.case.actual)}",
         "",
         f"found by  {finding.found_by}, seed {finding.case.seed}",
-        _how_sure(finding),
+        how_sure(finding.case, reproduced=finding.reproduced),
         f"again     {rerun_line(folder)}",
         *last_words(finding.stderr),
     ]
     return "\n".join(line for index, line in enumerate(lines) if line or (index and lines[index - 1]))
 
 
-def _how_sure(finding: Finding) -> str:
-    if finding.reproduced is None:
+def how_sure(case: Case, *, reproduced: bool | None) -> str:
+    """Return whether a failure comes again, in words."""
+    if reproduced is None:
         return "it was not played again: each time would cost a time-out"
-    if not finding.reproduced:
+    if not reproduced:
         return "it did not fail again on fresh state: what was seen is in transcript.txt"
-    return "it fails again on fresh state" + (", after what was done before" if finding.case.needs_prior_state else "")
+    return "it fails again on fresh state" + (", after what was done before" if case.needs_prior_state else "")
 
 
 def as_line(value: object) -> str:

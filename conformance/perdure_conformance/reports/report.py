@@ -10,19 +10,21 @@ import platform
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from perdure.kernel.values import JsonObject, JsonValue, digest
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.reports.inert import inert
-from perdure_conformance.requirements import requirements_digest
+from perdure_conformance.requirements import requirements, requirements_digest
 from perdure_conformance.suite import AnyProfile, Judgement
 from perdure_conformance.terms import NO_TERMS, Surprise, Terms
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
 
-REPORT_VERSION = 1
+REPORT_VERSION: Final = 1
+IN_PART: Final = "not judged: only a part was selected"
+"""The level where nobody can tell one."""
 
 Outcome = Literal["conformant", "as_expected", "as_pinned", "not_conformant", "no_verdict"]
 """What it all comes to. Broken, but as a file of expected failures says; or by a requirement alone that is new."""
@@ -99,6 +101,7 @@ def build(  # noqa: PLR0913 - all that a report tells
         "requirements": [
             {
                 "id": key,
+                "sentence": requirements()[key].sentence,
                 "verdict": verdict,
                 "reached": judgement.reached[key],
                 "checks": profile.checks_of(key),
@@ -160,7 +163,7 @@ def _level(
 ) -> str:
     """Return the highest level that holds, in the words of the profile, or "none"; or why none can be told."""
     if only:
-        return "not judged: only a part was selected"
+        return IN_PART
     return profile.level(claims, verdicts) if outcome == "conformant" else "none"
 
 
