@@ -60,6 +60,7 @@ FLOORS: list[tuple[str, ...]] = [
         "perdure_conformance.rules",
         "perdure_conformance.shrinking",
         "perdure_conformance.drawing",
+        "perdure_conformance.timeline",
     ),
     ("perdure_conformance.registry",),
     ("perdure_conformance.suite",),

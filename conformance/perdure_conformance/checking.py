@@ -1,4 +1,4 @@
-"""A check from end to end: judge, keep each failure in a folder of its own, write the report beside them."""
+"""A check from end to end: judge, keep each failure in a folder of its own, write and render the report beside."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from perdure_conformance.expectations import expected_in
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.lint.files import FileRefused, read
-from perdure_conformance.reports import failure
+from perdure_conformance.reports import failure, kept, rendering
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.report import Report, build, release
 from perdure_conformance.suite import AnyProfile, Finding, Judgement, Options, Progress, say_nothing
@@ -49,6 +49,7 @@ def prepare(folder: Path) -> None:
     (folder / "failures").mkdir(exist_ok=True)
     failure.write_text(folder / "report.json", "")
     (folder / "report.json").unlink()
+    rendering.remove_old(folder)
     if removed := failure.remove_old(folder):
         failures = "failure" if removed == 1 else "failures"
         sys.stderr.write(f"perdure: removed {removed} {failures} of an earlier check from {folder / 'failures'}.\n")
@@ -74,10 +75,11 @@ def checked(
         seed=options.seed,
         only=options.only,
         terms=terms,
-        cases={name: str(kept) for name, kept in folders.items()},
+        cases={name: str(place) for name, place in folders.items()},
     )
     path = folder / "report.json"
     _tell_if_it_fails(lambda: failure.write_text(path, json.dumps(report.document, indent=2) + "\n"))
+    _tell_if_it_fails(lambda: rendering.write_all(kept.read(folder), folder))
     return Checked(report, judgement, folders, path)
 
 
@@ -89,5 +91,5 @@ def _kept(folder: Path, finding: Finding) -> Path:
 def _tell_if_it_fails(write: Callable[[], object]) -> None:
     try:
         write()
-    except OSError as error:
-        sys.stderr.write(f"perdure: {inert(str(error))}. The verdict stands, and is not kept.\n")
+    except (OSError, kept.ReportRefused) as error:
+        sys.stderr.write(f"perdure: {inert(str(error)).removesuffix('.')}. The verdict stands, and is not kept.\n")

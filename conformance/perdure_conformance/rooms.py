@@ -22,6 +22,7 @@ from perdure_conformance.judging import Court, replayed
 from perdure_conformance.rules import Rules
 from perdure_conformance.shrinking import fewest
 from perdure_conformance.suite import AnyClaims, Case, Description, Inconclusive, Options, Progress, Replay, Violation
+from perdure_conformance.timeline import Moment, Timeline
 
 NAMESPACE: Final = "perdure"
 
@@ -158,6 +159,8 @@ class QuestionCase(Case, Generic[Question], frozen=True, kw_only=True):
     """All that is needed to fail again: what was asked, the last question being the one that fails."""
 
     questions: Annotated[tuple[Question, ...], Meta(max_length=HISTORY_KEPT)]
+    asked: ClassVar[str] = "questions"
+    """What it asks about, in a word."""
 
     @property
     def needs_prior_state(self) -> bool:
@@ -178,6 +181,12 @@ class QuestionCase(Case, Generic[Question], frozen=True, kw_only=True):
     def question_in_words(self, question: Question) -> Iterable[str]:
         """Return a question, a line each of what it asks."""
         raise NotImplementedError
+
+    def timeline(self, answers: tuple[str, ...]) -> Timeline:
+        """Return the questions, one after the other, with the answer to the last."""
+        *before, last = [" ".join(self.question_in_words(question)) for question in self.questions] or [""]
+        asked = (*(Moment(0, words) for words in before), Moment(0, last, answers[-1] if answers else ""))
+        return Timeline((self.asked,), asked if self.questions else ())
 
 
 AnyQuestionCase = TypeVar("AnyQuestionCase", bound=QuestionCase[Any])

@@ -21,6 +21,7 @@ from perdure_conformance.harness.targets import Subjects, Target
 from perdure_conformance.registry import Mutant, Twin
 from perdure_conformance.requirements import Requirement, requirements, requirements_of, reserved_of
 from perdure_conformance.rules import Rules
+from perdure_conformance.timeline import Timeline
 from perdure_conformance.verdict import Depth, Verdict
 
 Part = Literal["written", "drawn"]
@@ -106,6 +107,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
         """Return what is done, a line each, with the answers to what fails; `whole` tells what comes before it too."""
+        raise NotImplementedError
+
+    def timeline(self, answers: tuple[str, ...]) -> Timeline:
+        """Return what is done in the part that fails, with its answers as far as there were any."""
         raise NotImplementedError
 
 

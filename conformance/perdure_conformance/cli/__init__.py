@@ -18,6 +18,7 @@ from perdure_conformance.cli import (
     explain,
     inspect,
     lint,
+    report,
     rerun,
     selftest,
     simulate,
@@ -49,6 +50,7 @@ def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
 
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
+app.command("report", epilog=report.EPILOG)(report.report)
 app.command("lint", epilog=lint.EPILOG)(lint.lint_command)
 app.command("simulate", epilog=simulate.EPILOG)(simulate.simulate)
 app.command("verify", epilog=verify.EPILOG)(verify.verify)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, TextIO
 
 import typer
 from rich.progress import TaskID
@@ -20,7 +20,8 @@ from perdure_conformance.cli.common import (
     wrong_usage,
 )
 from perdure_conformance.profiles import PROFILES
-from perdure_conformance.reports import terminal
+from perdure_conformance.reports import kept, rendering, terminal
+from perdure_conformance.reports.inert import inert
 from perdure_conformance.suite import AnyProfile, Options
 from perdure_conformance.terms import Terms, TermsRefused
 from perdure_conformance.verdict import Depth
@@ -33,6 +34,7 @@ Examples:
   perdure check journal --command "node adapter.mjs" --json
   perdure check journal --command "./adapter" --only JRN-008 --only JRN-009
   perdure check journal --command "./adapter" --expected-failures known.yaml --pinned 0.1
+  perdure check journal --command "./adapter" --annotations github
   perdure check spec
   perdure check spec my_package.validator:open_validator --only SPC-017
   perdure check spec --command "node adapter.mjs" --depth quick
@@ -68,8 +70,12 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
         typer.Option(metavar="RELEASE", help="Judge by this release's requirements: what is new now only warns."),
     ] = None,
     report_dir: Annotated[
-        Path, typer.Option("--report", help="Where report.json and the folders of failures go.")
+        Path, typer.Option("--report", help="Where report.json, the folders of failures and the renderings go.")
     ] = Path("perdure-report"),
+    annotations: Annotated[
+        Literal["github"] | None,
+        typer.Option(help="Print workflow commands too, which annotate a run; with --json, to standard error."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
     """Judge an implementation: a verdict for each requirement, the smallest failing case, a line to replay it.
@@ -96,8 +102,20 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     else:
         with even_if_nobody_reads():
             terminal.show(console(), done.report, done.judgement, done.folders)
-            console().print(f"Report: {done.path}", soft_wrap=True, markup=False)
+            console().print(f"Report: {done.path.with_name('report.html')}", soft_wrap=True, markup=False)
+    if annotations is not None:
+        _annotate(report_dir, annotations, sys.stderr if as_json else sys.stdout)
     sys.exit(done.report.exit_code)
+
+
+def _annotate(report_dir: Path, form: rendering.FormatName, to: TextIO) -> None:
+    try:
+        told = rendering.rendered(report_dir, form)
+    except kept.ReportRefused as error:
+        sys.stderr.write(f"perdure: {inert(str(error))}\n")
+        return
+    with even_if_nobody_reads():
+        to.write(told)
 
 
 def _profile(name: str) -> AnyProfile:

@@ -17,6 +17,7 @@ linearizability whether some order of calls explains all their answers
 machine     the stateful machine: sequences nobody thought of
 cases       a failing play as data: played again, and the ways to make it smaller
 describe    operations in words
+timeline    operations in lanes, for a picture
 claims      what is claimed, what that brings, and the words for it
 rules       what the tool itself decides about a journal, in one value
 judge       all of it, as one judgement

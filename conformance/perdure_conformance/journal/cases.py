@@ -19,9 +19,11 @@ from perdure_conformance.journal.describe import numbered
 from perdure_conformance.journal.operations import Append, Follow, Identities, Load, Operation, Race, Racing, one_by_one
 from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
+from perdure_conformance.journal.timeline import timeline
 from perdure_conformance.judging import failure_of, replayed
 from perdure_conformance.shrinking import chunks, fewest, smallest, within
 from perdure_conformance.suite import Case, Inconclusive, Replay, Violation
+from perdure_conformance.timeline import Timeline
 
 _MAX_RECORDS, _MAX_BODY_BYTES = 20_000, 64 * 2**20
 
@@ -86,6 +88,10 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
         lines += ["and then, on other runs:"] if before else []
         lines += numbered(last.operations, answers)
         return lines if self.size else [*lines, "  (it failed before the first operation)"]
+
+    def timeline(self, answers: tuple[str, ...]) -> Timeline:
+        """Return what the last play does, a lane for each handle."""
+        return timeline(self.plays[-1].operations, answers)
 
 
 def replay(case: JournalCase, target: Target, rules: Rules = RULES) -> Replay:

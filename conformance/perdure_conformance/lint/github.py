@@ -1,7 +1,4 @@
-"""Findings as workflow commands of GitHub Actions, which shows them at the changed lines.
-
-Source: `escapeData` and `escapeProperty` of `@actions/core`.
-"""
+"""Findings as workflow commands of GitHub Actions, which shows them at the changed lines."""
 
 from __future__ import annotations
 
@@ -9,14 +6,14 @@ from collections.abc import Sequence
 
 from perdure_conformance.lint.document import name_of
 from perdure_conformance.lint.findings import Finding, Linted
-from perdure_conformance.reports.inert import inert
+from perdure_conformance.reports.commands import command
 
 
 def report(linted: Sequence[Linted]) -> str:
     """Return one command for each finding."""
     lines = [_command(one.file, finding) for one in linted for finding in one.findings]
     lines += [
-        f"::warning file={_property(name_of(one.file))},line=1,col=1,title=omitted::… and {one.omitted} more"
+        command("warning", _place(name_of(one.file), 1, 1, "omitted"), f"… and {one.omitted} more")
         for one in linted
         if one.omitted
     ]
@@ -25,14 +22,9 @@ def report(linted: Sequence[Linted]) -> str:
 
 def _command(file: str, finding: Finding) -> str:
     problem, position = finding.problem, finding.position
-    properties = {"file": name_of(file), "line": position.line, "col": position.column, "title": problem.code}
-    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    return f"::{problem.severity} {told}::{_data(inert(problem.sentence))}"
+    place = _place(name_of(file), position.line, position.column, problem.code)
+    return command(problem.severity, place, problem.sentence)
 
 
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _place(file: str, line: int, column: int, title: str) -> dict[str, str]:
+    return {"file": file, "line": str(line), "col": str(column), "title": title}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from perdure.kernel.values import JsonValue
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.reducer.claims import PAGES
 from perdure_conformance.reducer.contract import Decided, Restored, Shown
@@ -27,6 +28,7 @@ from perdure_conformance.requirements import requirements_of
 from perdure_conformance.rooms import QuestionCase, replay_questions, violation_in, with_fewer_before
 from perdure_conformance.shrinking import smallest, within
 from perdure_conformance.suite import Replay, Violation
+from perdure_conformance.timeline import Moment, Timeline
 
 _CHARACTERS_SHOWN = 400
 _EVENTS_AT_MOST = 100_000
@@ -55,6 +57,29 @@ class ReducerCase(QuestionCase[Query], frozen=True, kw_only=True, tag="reducer")
             yield f"{sequence}. v{entry.version} {_compact(entry.event)}"
         if question.command is not None:
             yield f"command {_compact(question.command)}"
+
+    def timeline(self, answers: tuple[str, ...]) -> Timeline:
+        """Return the history that fails, event by event, a lane for each node, and what is asked about it."""
+        if not self.questions:
+            return Timeline((), ())
+        last = self.questions[-1]
+        events = [entry.event for entry in last.history]
+        lanes = list(dict.fromkeys(["the run", *filter(None, map(_node, events)), "the kernel"]))
+        moments = [Moment(lanes.index(_node(event) or "the run"), _type(event)) for event in events]
+        asked = "reduce" if last.command is None else f"decide {_type(last.command)}"
+        moments.append(Moment(lanes.index("the kernel"), asked, answers[-1] if answers else ""))
+        return Timeline(tuple(lanes), tuple(moments))
+
+
+def _type(event: Mapping[str, JsonValue]) -> str:
+    """Return what an event or a command is; it may be none that the model knows."""
+    return str(event.get("type", "without a type"))
+
+
+def _node(event: Mapping[str, JsonValue]) -> str | None:
+    """Return the node that an event is about; None if it is about none."""
+    node = event.get("node", event.get("source"))
+    return node if isinstance(node, str) else None
 
 
 def _shown_in_words(shown: Shown) -> Iterator[str]:

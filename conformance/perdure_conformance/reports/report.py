@@ -29,6 +29,9 @@ IN_PART: Final = "not judged: only a part was selected"
 Outcome = Literal["conformant", "as_expected", "as_pinned", "not_conformant", "no_verdict"]
 """What it all comes to. Broken, but as a file of expected failures says; or by a requirement alone that is new."""
 
+ExcuseKind = Literal["expected", "new"]
+"""By a file of expected failures; or because the requirement is new, and an earlier release is pinned."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -47,7 +50,7 @@ class Report:
 class Excuse:
     """Why a broken requirement does not count."""
 
-    kind: Literal["expected", "new"]
+    kind: ExcuseKind
     why: str
 
 
@@ -73,7 +76,7 @@ def build(  # noqa: PLR0913 - all that a report tells
     code = profile.rules.exit_code(counted, depth, faulty=bool(judgement.faults))
     if surprises:
         code = NOT_CONFORMANT
-    outcome = _outcome(code, excuses)
+    outcome = outcome_of(code, [excuse.kind for excuse in excuses.values()])
     document: dict[str, JsonValue] = {
         "report_version": REPORT_VERSION,
         "suite": {"name": "perdure", "version": version("perdure"), "profile": profile.name},
@@ -138,10 +141,11 @@ def _excuses(
     return excuses
 
 
-def _outcome(code: int, excuses: Mapping[str, Excuse]) -> Outcome:
+def outcome_of(code: int, excuses: Collection[ExcuseKind]) -> Outcome:
+    """Return what an exit code comes to, with these kinds of excuses for what is broken."""
     if code != CONFORMANT:
         return "not_conformant" if code == NOT_CONFORMANT else "no_verdict"
-    if any(excuse.kind == "expected" for excuse in excuses.values()):
+    if "expected" in excuses:
         return "as_expected"
     return "as_pinned" if excuses else "conformant"
 

@@ -14,6 +14,7 @@ from perdure.kernel.values import JsonValue
 from perdure_conformance.reports.failure import in_words, last_words, rerun_line
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.report import Report
+from perdure_conformance.reports.telling import reason
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Finding, Judgement
 from perdure_conformance.verdict import Verdict
@@ -116,15 +117,4 @@ def _outcome(report: Report, judgement: Judgement) -> str:
         case "not_conformant":
             return "[bold red]NOT CONFORMANT[/]"
         case "no_verdict":
-            return f"[bold yellow]NO VERDICT[/] ({_reason(report, judgement)})"
-
-
-def _reason(report: Report, judgement: Judgement) -> str:
-    if judgement.faults:
-        return "the implementation, or its adapter, is at fault"
-    verdicts = set(report.verdicts.values())
-    if not verdicts - {"not_claimed"}:
-        return "nothing that was selected is claimed: there was nothing to judge"
-    if "inconclusive" in verdicts:
-        return "some answers left everything open"
-    return "a claimed requirement was not reached"
+            return f"[bold yellow]NO VERDICT[/] ({reason(report.verdicts.values(), faulty=bool(judgement.faults))})"

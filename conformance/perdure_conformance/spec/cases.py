@@ -28,6 +28,8 @@ _CHARACTERS_SHRUNK = 100_000
 class SpecCase(QuestionCase[Question], frozen=True, kw_only=True, tag="spec"):
     """All that is needed to fail again: what was asked, the last question being the one that fails."""
 
+    asked = "documents"
+
     @property
     def size(self) -> int:
         """How many values the documents hold; of a text that is no JSON, its characters in tens."""

@@ -1,0 +1,179 @@
+"""Two reports of one profile compared: what changed, what is covered now, and what else was different.
+
+Its JSON form has the schema `schemas/report-diff-1.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from perdure.kernel.values import JsonObject
+from perdure_conformance.reports.inert import cut
+from perdure_conformance.reports.kept import Document, ReportRefused, read_document
+from perdure_conformance.reports.telling import tell_outcome
+from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Verdict
+
+DIFF_VERSION: Final = 1
+
+Way = Literal["worse", "better", "neither"]
+"""A regression; a requirement that is kept now; something else, such as a claim that was dropped."""
+
+_TEXT: Final = 300
+_LINES: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A requirement that has another verdict; None where a report does not name it."""
+
+    id: str
+    before: Verdict | None
+    after: Verdict | None
+    way: Way
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something else in which two reports differ, so that a change may come from it."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed from one report to another."""
+
+    before: Document
+    after: Document
+    changes: tuple[Change, ...]
+    newly_covered: tuple[str, ...]
+    no_longer_covered: tuple[str, ...]
+    gaps_opened: tuple[str, ...]
+    """What the second report names as not covered, and the first does not."""
+    gaps_closed: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+
+    @property
+    def regressions(self) -> tuple[str, ...]:
+        """What is worse, a word each: requirements, and the verdict itself where it has no other reason (TOL-024)."""
+        worse = tuple(change.id for change in self.changes if change.way == "worse")
+        is_lost = self.before.exit_code == CONFORMANT != self.after.exit_code
+        has_new_fault = self.after.fault is not None and self.before.fault is None
+        return worse or (("verdict",) if is_lost or has_new_fault else ())
+
+    @property
+    def exit_code(self) -> int:
+        """0 without regressions, 1 with some."""
+        return NOT_CONFORMANT if self.regressions else CONFORMANT
+
+
+def compare(before: Document, after: Document) -> Comparison:
+    """Compare two reports. Raises `ReportRefused` if they judge by different profiles (TOL-024)."""
+    if before.suite.profile != after.suite.profile:
+        raise ReportRefused(
+            f"One report judges as a {before.suite.profile}, and the other as a {after.suite.profile}: "
+            "give two of one profile."
+        )
+    ids = list(dict.fromkeys([*before.verdicts, *after.verdicts]))
+    pairs = [(identity, before.verdicts.get(identity), after.verdicts.get(identity)) for identity in ids]
+    return Comparison(
+        before=before,
+        after=after,
+        changes=tuple(Change(key, one, other, way(one, other)) for key, one, other in pairs if one != other),
+        newly_covered=tuple(key for key, one, other in pairs if _is_covered(other) and not _is_covered(one)),
+        no_longer_covered=tuple(key for key, one, other in pairs if _is_covered(one) and not _is_covered(other)),
+        gaps_opened=_beyond(after.not_covered, before.not_covered),
+        gaps_closed=_beyond(before.not_covered, after.not_covered),
+        conditions=tuple(_conditions(before, after)),
+    )
+
+
+def compared(before: Path, after: Path) -> JsonObject:
+    """Compare the reports in two folders, and return what `perdure diff --json` prints. Raises `ReportRefused`."""
+    return document(compare(read_document(before), read_document(after)))
+
+
+def way(before: Verdict | None, after: Verdict | None) -> Way:
+    """Return whether a change is one for the worse: what passed does not, or what did not fail does (TOL-024)."""
+    if before == "pass" or (after == "fail" and before != "fail"):
+        return "worse"
+    return "better" if after == "pass" else "neither"
+
+
+def _is_covered(verdict: Verdict | None) -> bool:
+    return verdict in {"pass", "fail"}
+
+
+def _beyond(lines: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(cut(line, _TEXT) for line in lines if line not in others)[:_LINES]
+
+
+def _conditions(before: Document, after: Document) -> Iterator[Condition]:
+    for what, one in _terms(before).items():
+        other = _terms(after)[what]
+        if one != other:
+            yield Condition(what, cut(one, _TEXT), cut(other, _TEXT))
+
+
+def _terms(document: Document) -> Mapping[str, str]:
+    """Return all that must be the same if nothing but the implementation is to be compared, and how that is known."""
+    return {
+        "suite version": document.suite.version,
+        "requirements digest": document.requirements_digest,
+        "target": f"{document.target.name} {document.target.version}",
+        "target digest": document.target.digest,
+        "depth": document.depth,
+        "seed": str(document.seed),
+        "pinned": document.pinned or "nothing",
+    }
+
+
+def document(found: Comparison) -> JsonObject:
+    """Return the comparison as JSON."""
+    return {
+        "report_diff_version": DIFF_VERSION,
+        "profile": found.after.suite.profile,
+        "exit_code": found.exit_code,
+        "regressions": list(found.regressions),
+        "outcome": {"before": found.before.exit_code, "after": found.after.exit_code},
+        "level": {"before": cut(found.before.level, _TEXT), "after": cut(found.after.level, _TEXT)},
+        "changes": [
+            {"id": change.id, "before": change.before, "after": change.after, "way": change.way}
+            for change in found.changes
+        ],
+        "newly_covered": list(found.newly_covered),
+        "no_longer_covered": list(found.no_longer_covered),
+        "not_covered": {"opened": list(found.gaps_opened), "closed": list(found.gaps_closed)},
+        "conditions": [{"what": each.what, "before": each.before, "after": each.after} for each in found.conditions],
+    }
+
+
+def in_words(found: Comparison) -> list[str]:
+    """Return the comparison for people."""
+    count = len(found.regressions)
+    worse = f"{count} REGRESSION{'S' if count > 1 else ''}" if count else "NO REGRESSION"
+    lines = [f"{worse}  {tell_outcome(found.before)} before, {tell_outcome(found.after)} after"]
+    for heading, wanted in (("worse", "worse"), ("better", "better"), ("changed", "neither")):
+        lines += [
+            f"  {heading:<8} {change.id}  {_told(change.before)} → {_told(change.after)}"
+            for change in found.changes
+            if change.way == wanted
+        ]
+    lists = {
+        "newly covered": found.newly_covered,
+        "no longer covered": found.no_longer_covered,
+        "not covered, by the second alone": found.gaps_opened,
+        "not covered, by the first alone": found.gaps_closed,
+    }
+    lines += [f"  {heading}: {', '.join(names)}" for heading, names in lists.items() if names]
+    lines += [f"  other {each.what}: {each.before} → {each.after}" for each in found.conditions]
+    return lines
+
+
+def _told(verdict: Verdict | None) -> str:
+    return "not judged" if verdict is None else verdict

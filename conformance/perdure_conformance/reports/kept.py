@@ -1,0 +1,304 @@
+"""A report as it was kept: its folder read back, by whoever renders it, later and elsewhere.
+
+Nothing in it is believed: a file is read within bounds and never through a link, a report is held against its schema
+and against itself, and what cannot be read of a failure is told in its place.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from perdure.kernel.values import JsonError, JsonValue, read_json
+from perdure_conformance import data, verdict
+from perdure_conformance.reports import failure
+from perdure_conformance.reports.failure import CaseError, Found
+from perdure_conformance.reports.report import ExcuseKind, Outcome, outcome_of
+from perdure_conformance.suite import Case
+from perdure_conformance.verdict import Depth, Verdict
+
+REPORT: Final = "report.json"
+MAX_REPORT_BYTES: Final = 4 * 2**20
+"""A hundred times what a check writes."""
+
+_STDERR_BYTES: Final = 2**16
+_ADVICE: Final = "Take the folder as a check has written it."
+_NO_WAITING: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class ReportRefused(Exception):
+    """What was given is no report, or none that can be believed. `str(error)` is one sentence."""
+
+
+class Suite(msgspec.Struct, frozen=True):
+    """What judged."""
+
+    name: str
+    version: str
+    profile: str
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What was judged."""
+
+    name: str
+    version: str
+    words: dict[str, str | list[str]]
+    digest: str
+
+
+class Machine(msgspec.Struct, frozen=True):
+    """Where it was judged."""
+
+    system: str
+    architecture: str
+    python: str
+    cores: int
+
+
+class Excused(msgspec.Struct, frozen=True):
+    """Why a broken requirement does not count."""
+
+    kind: ExcuseKind
+    why: str
+
+
+class Surprising(msgspec.Struct, frozen=True):
+    """A failure that was expected, and is not as it was expected."""
+
+    id: str
+    sentence: str
+
+
+class Row(msgspec.Struct, frozen=True):
+    """The verdict on one requirement."""
+
+    id: str
+    sentence: str
+    verdict: Verdict
+    reached: int
+    case: str | None
+    why: str = ""
+    excuse: Excused | None = None
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """What the adapter did."""
+
+    kind: str
+    sentence: str
+    case: str | None
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A report, as `schemas/report-1.json` has it: the members that are told to people."""
+
+    suite: Suite
+    requirements_digest: str
+    target: Judged
+    machine: Machine
+    depth: Depth
+    seed: int
+    capabilities: dict[str, object]
+    level: str
+    outcome: Outcome
+    pinned: str | None
+    exit_code: int
+    requirements: tuple[Row, ...]
+    surprises: tuple[Surprising, ...]
+    fault: Fault | None
+    not_covered: tuple[str, ...]
+    durations: dict[str, float]
+    counts: dict[str, int]
+
+    @property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """The verdict on each requirement."""
+        return {row.id: row.verdict for row in self.requirements}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failure, as far as its folder can be read."""
+
+    name: str
+    """The requirement that is broken, or `fault:KIND`."""
+    sentence: str
+    folder: str
+    """Where the check has put it, as the report says."""
+    case: Case | None = None
+    found: Found | None = None
+    stderr: str = ""
+    problem: str = ""
+    """Why there is no case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A report, and the failures that it names."""
+
+    document: Document
+    failures: tuple[Failure, ...]
+
+
+def read(place: Path) -> Kept:
+    """Read the folder of a report, named by itself or by its report. Raises `ReportRefused`."""
+    document = read_document(place)
+    folder = place if is_folder(place) else place.parent
+    return Kept(document, tuple(_failures(document, folder / "failures")))
+
+
+def read_document(place: Path) -> Document:
+    """Read the report in a folder, or in a file, without its failures. Raises `ReportRefused`."""
+    path = place / REPORT if is_folder(place) else place
+    try:
+        content = _content(path, MAX_REPORT_BYTES + 1, follow=path == place)
+    except OSError as error:
+        hint = "Give the folder that a check has written, by --report."
+        raise ReportRefused(f"{path} cannot be read: {error.strerror}. {hint}") from error
+    return document_in(content, path)
+
+
+def is_folder(place: Path) -> bool:
+    """Tell whether a path, whatever stands in it, is a folder."""
+    return os.path.isdir(place)  # noqa: PTH112 - that of pathlib raises where a name is too long
+
+
+def is_report(name: str) -> bool:
+    """Tell whether a path is a report, sound or not: a folder with one, or a file that says so."""
+    try:
+        if is_folder(Path(name)):
+            return Path(name, REPORT).exists()
+        content = _content(Path(name), MAX_REPORT_BYTES, follow=True)
+        value = read_json(content) if b'"report_version"' in content else None
+        return isinstance(value, dict) and "report_version" in value
+    except (OSError, ValueError, JsonError):
+        return False
+
+
+def document_in(content: bytes, path: Path) -> Document:
+    """Return the report that a file holds. Raises `ReportRefused`."""
+    if len(content) > MAX_REPORT_BYTES:
+        raise ReportRefused(f"{path} is longer than {MAX_REPORT_BYTES:,} bytes, so no report. {_ADVICE}")
+    try:
+        value = read_json(content)
+        problem = _difference(value)
+        if problem is not None:
+            raise ReportRefused(f"{path} is no report: {problem}. {_ADVICE}")
+        document = msgspec.convert(value, Document)
+    except (JsonError, msgspec.ValidationError) as error:
+        raise ReportRefused(f"{path} is no report: {error}. {_ADVICE}") from error
+    problem = contradiction(document)
+    if problem is not None:
+        raise ReportRefused(f"{path} contradicts itself: {problem}. {_ADVICE}")
+    return document
+
+
+def _difference(value: JsonValue) -> str | None:
+    """Return where a value is not what the schema says, and how."""
+    worst = best_match(_validator().iter_errors(value))
+    if worst is None:
+        return None
+    place = "".join(f"/{part}" for part in worst.absolute_path)
+    return f"at {place[:200]!a}, {worst.message[:200]!a}" if place else f"{worst.message[:200]!a}"
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(json.loads((data.schemas() / "report-1.json").read_text("utf-8")))
+
+
+def contradiction(document: Document) -> str | None:
+    """Return what a report says of itself and is not so, if anything (TOL-022)."""
+    twice = [identity for identity, times in Counter(row.id for row in document.requirements).items() if times > 1]
+    if twice:
+        return f"{twice[0]} has several verdicts"
+    excused = [row for row in document.requirements if row.excuse is not None]
+    if stray := next((row.id for row in excused if row.verdict != "fail"), None):
+        return f"{stray} has an excuse, and does not fail"
+    counted = tuple(row.verdict for row in document.requirements if row.excuse is None)
+    code = verdict.exit_code(counted, document.depth, faulty=document.fault is not None)
+    code = verdict.NOT_CONFORMANT if document.surprises else code
+    if code != document.exit_code:
+        return f"its exit_code is {document.exit_code}, and its verdicts come to {code}"
+    outcome = outcome_of(code, [row.excuse.kind for row in excused if row.excuse is not None])
+    return None if outcome == document.outcome else f"its outcome is {document.outcome}, and it comes to {outcome}"
+
+
+def _failures(document: Document, folder: Path) -> Iterator[Failure]:
+    """Yield the failures that a report names, each from the folder that bears its name, whatever the report says."""
+    for row in document.requirements:
+        if row.case is not None:
+            yield _failure(Failure(row.id, row.sentence, row.case), folder)
+    fault = document.fault
+    if fault is not None:
+        bare = Failure(f"fault:{fault.kind}", fault.sentence, fault.case or "")
+        yield bare if fault.case is None else _failure(bare, folder)
+
+
+def _failure(bare: Failure, failures: Path) -> Failure:
+    folder = failures / bare.name.replace(":", "-")
+    try:
+        _refuse_links(failures, folder)
+        return replace(
+            bare,
+            case=_case(folder / failure.CASE, bare.name),
+            found=_found(folder / failure.FOUND, bare.name),
+            stderr=_content(folder / failure.STDERR, _STDERR_BYTES, of_end=True).decode("utf-8", "replace"),
+        )
+    except OSError as error:
+        return replace(bare, problem=f"{error.filename} cannot be read: {error.strerror}.")
+    except CaseError as error:
+        return replace(bare, problem=str(error))
+
+
+def _refuse_links(*folders: Path) -> None:
+    for folder in folders:
+        if folder.is_symlink():
+            raise CaseError(f"{folder} is a link, which is not followed.")
+
+
+def _case(path: Path, name: str) -> Case:
+    content = _content(path, failure.MAX_CASE_BYTES + 1)
+    if len(content) > failure.MAX_CASE_BYTES:
+        raise CaseError(f"{path} is larger than any case.")
+    case = failure.case_in(content, path)
+    if case.failure != name:
+        raise CaseError(f"{path} is the case of {case.failure}, and not of {name}.")
+    return case
+
+
+def _found(path: Path, name: str) -> Found:
+    try:
+        found = msgspec.convert(read_json(_content(path, MAX_REPORT_BYTES)), Found)
+    except (JsonError, msgspec.ValidationError) as error:
+        raise CaseError(f"{path} says nothing of a failure: {error}. {_ADVICE}") from error
+    if found.failure != name:
+        raise CaseError(f"{path} is about {found.failure}, and not about {name}.")
+    return found
+
+
+def _content(path: Path, most: int, *, follow: bool = False, of_end: bool = False) -> bytes:
+    """Return at most so many bytes of a file that is no link, and no pipe on which one would wait. Raises `OSError`."""
+    descriptor = os.open(path, _NO_WAITING if follow else _NO_WAITING | os.O_NOFOLLOW)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no file", str(path))
+        left_out = status.st_size - most if of_end else 0
+        if left_out <= 0:
+            return file.read(most)
+        file.seek(left_out)
+        return f"… ({left_out:,} bytes before this are left out)\n".encode() + file.read(most)
