@@ -54,6 +54,11 @@ MIB = 1024 * KIB
 FLOOR = {"max_batch_records": 1000, "max_batch_bytes": MIB, "max_snapshot_bytes": MIB}
 ANSI = "\x1b]0;owned\x07\x1b[2J\x1b[31;5mPASSED\x1b[0m\r\x08\x9b1A\u202e"
 
+MARKUP = (
+    "]]><script>alert(1)</script>|[x](http://a.example)\n::error::\n##[error]{{7*7}}{% x %}`\x00\u202e"
+    "<img src=x onerror=y>" + ANSI
+)
+
 
 # --- The wire -------------------------------------------------------------------------
 
@@ -912,6 +917,19 @@ def detail_with_escapes(exchange: Exchange) -> bytes:
 
 
 # --- Modes: good form, bad faith ------------------------------------------------------
+
+
+@throughout
+def writes_markup(exchange: Exchange) -> bytes:
+    """Says what steers browsers, terminals, templates and CI services wherever a text may stand."""
+    send(f"{MARKUP}\n::error::{MARKUP}\n".encode(), STDERR)
+    if exchange.method == "initialize":
+        exchange.result["name"] = MARKUP[:100]
+        exchange.result["version"] = MARKUP[-100:]
+    if exchange.method == "load":
+        for record in exchange.result["records"]:
+            record["body"] = MARKUP
+    return exchange.honest()
 
 
 @throughout

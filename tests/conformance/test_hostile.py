@@ -143,6 +143,7 @@ NOT_CONFORMANT = {
     "refuse-as-conflict",
     "refuse-as-not-stored",
     "refuse-as-unavailable",
+    "writes-markup",
 }
 """These keep to the protocol, and break requirements."""
 

@@ -30,11 +30,12 @@ from perdure_conformance.journal import profile
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
+from perdure_conformance.reports import comparison, rendering
 from perdure_conformance.reports.report import Report, build
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import AnyProfile, Judgement, Options, Part
 from perdure_conformance.terms import NO_TERMS, Entry, Expected, Terms
-from perdure_conformance.tool import samples
+from perdure_conformance.tool import renderings, samples
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 _TIMEOUT_S: Final = 0.5
@@ -58,6 +59,10 @@ class Tool:
     """Verifies the snapshot in a file, beside its history if that is there, and says the same."""
     convert: Callable[[str, str], None] = copied
     """Writes the history in one file to another, in the format that its name says."""
+    render: renderings.Render = rendering.rendered
+    """Renders the report in a folder."""
+    compare: renderings.Compare = comparison.compared
+    """Compares the reports in two folders, and says what `perdure diff --json` says."""
 
     @property
     def journal(self) -> AnyProfile:
@@ -375,6 +380,42 @@ def _seen(found: Document) -> Seen:
     fault = found["fault"]
     place = (fault["check"], fault["sequence"]) if isinstance(fault, Mapping) else (None, None)
     return (found["verdict"], *place)
+
+
+@check("TOL-021")
+def texts_of_reports_stay_texts(tool: Tool) -> Complaint:
+    """Render reports with texts that steer whoever reads them, in every place where a text may stand."""
+    return renderings.texts_stay_texts(tool.render)
+
+
+@check("TOL-021")
+def long_texts_of_reports_are_cut(tool: Tool) -> Complaint:
+    """Render a report whose texts are too long."""
+    return renderings.long_texts_are_cut(tool.render)
+
+
+@check("TOL-022")
+def only_the_folder_of_a_report_is_told(tool: Tool) -> Complaint:
+    """Render a folder twice, a copy of it, and one with a link that leads out of it."""
+    return renderings.only_the_folder_is_told(tool.render)
+
+
+@check("TOL-022")
+def reports_that_cannot_be_are_refused(tool: Tool) -> Complaint:
+    """Render what is no report, or contradicts itself."""
+    return renderings.what_contradicts_itself_is_refused(tool.render)
+
+
+@check("TOL-023")
+def green_reports_are_never_bare(tool: Tool) -> Complaint:
+    """Render what is conformant, what is not, what has no verdict, and what was judged in part."""
+    return renderings.green_is_never_bare(tool.render)
+
+
+@check("TOL-024")
+def regressions_between_reports_are_told(tool: Tool) -> Complaint:
+    """Compare reports that are better, worse, made otherwise, and of another profile."""
+    return renderings.regressions_are_told(tool.compare)
 
 
 def _verified(

@@ -24,6 +24,7 @@ from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.world import AcquireStep, LoadStep
 from perdure_conformance.requirements import Requirement
 from perdure_conformance.terms import Expected, Surprise, parsed, surprises
+from perdure_conformance.tool import mutants_of_reports
 from perdure_conformance.tool.checks import Document, Tool
 from perdure_conformance.tool.samples import sealed_anew, write
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
@@ -432,5 +433,9 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
         "TOL-016",
         "says that a snapshot fits its history where there is none",
         _saying_of_snapshots(_all_checked),
+    ),
+    *(
+        ToolMutant(each.name, each.breaks, each.fault, Tool(render=each.render, compare=each.compare))
+        for each in mutants_of_reports.FAULTS
     ),
 )

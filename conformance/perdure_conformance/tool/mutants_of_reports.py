@@ -1,0 +1,160 @@
+"""Tools whose renderings of reports are wrong, each in one way."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import msgspec
+
+from perdure.kernel.values import JsonObject, JsonValue
+from perdure_conformance.reports import comparison, kept, rendering
+from perdure_conformance.reports.kept import Document, Kept
+from perdure_conformance.reports.rendering import FormatName
+from perdure_conformance.reports.report import IN_PART
+from perdure_conformance.tool.renderings import Compare, Render
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a tool, and whose check must find it."""
+
+    name: str
+    breaks: str
+    fault: str
+    render: Render = rendering.rendered
+    compare: Compare = comparison.compared
+
+
+def _writing(form: FormatName, change: Callable[[str], str]) -> Render:
+    """Return a renderer that writes one format otherwise."""
+
+    def render(folder: Path, name: FormatName) -> str:
+        told = rendering.rendered(folder, name)
+        return change(told) if name == form else told
+
+    return render
+
+
+def _reading(change: Callable[[Kept], Kept]) -> Render:
+    """Return a renderer that understands reports otherwise."""
+    return lambda folder, form: rendering.render(change(kept.read(folder)), form)
+
+
+def _with_all_of_stderr(folder: Path, form: FormatName) -> str:
+    told = rendering.rendered(folder, form)
+    files = sorted(folder.glob("failures/*/stderr.txt"))
+    words = "".join(html.escape(file.read_text("utf-8", "replace")) for file in files)
+    return told.replace("</main>", f"<pre>{words}</pre></main>")
+
+
+def _with_a_number(folder: Path, form: FormatName) -> str:
+    return rendering.rendered(folder, form).replace("</main>", f"<p>rendering {next(_NUMBERS)}</p></main>")
+
+
+_NUMBERS: Final = itertools.count(1)
+
+
+def _through_links(folder: Path, form: FormatName) -> str:
+    with TemporaryDirectory(prefix="perdure-") as place:
+        shutil.copytree(folder, Path(place, "copy"))  # This copies what a link leads to.
+        return rendering.rendered(Path(place, "copy"), form)
+
+
+def _believing(folder: Path, form: FormatName) -> str:
+    document = msgspec.convert(json.loads((folder / kept.REPORT).read_bytes()), Document)
+    return rendering.render(Kept(document, ()), form)
+
+
+def _without_gaps(report: Kept) -> Kept:
+    return Kept(msgspec.structs.replace(report.document, not_covered=()), report.failures)
+
+
+def _as_a_whole(report: Kept) -> Kept:
+    level = report.document.level.replace(IN_PART, "Core")
+    return Kept(msgspec.structs.replace(report.document, level=level), report.failures)
+
+
+def _across_profiles(before: Path, after: Path) -> JsonObject:
+    one, other = kept.read_document(before), kept.read_document(after)
+    suite = msgspec.structs.replace(other.suite, profile=one.suite.profile)
+    return comparison.document(comparison.compare(one, msgspec.structs.replace(other, suite=suite)))
+
+
+def _saying(change: Callable[[dict[str, JsonValue]], JsonObject]) -> Compare:
+    """Return a comparison that says something else of what it found out."""
+    return lambda before, after: change(dict(comparison.compared(before, after)))
+
+
+def _failures_alone(found: dict[str, JsonValue]) -> JsonObject:
+    changes = found["changes"]
+    assert isinstance(changes, Sequence)
+    worse: list[JsonValue] = [each["id"] for each in changes if isinstance(each, dict) and each["after"] == "fail"]
+    return {**found, "regressions": worse, "exit_code": int(bool(worse))}
+
+
+FAULTS: Final = (
+    Fault(
+        "RendersMarkup",
+        "TOL-021",
+        "writes what it was told into a page as it is",
+        render=_writing("html", html.unescape),
+    ),
+    Fault(
+        "QuotesNothing",
+        "TOL-021",
+        "writes what it was told into Markdown as it is",
+        render=_writing("markdown", lambda told: re.sub(r"(?<!`)`(?!`)", "", told)),
+    ),
+    Fault(
+        "CommandsTheService",
+        "TOL-021",
+        "lets a line of a report be a command to whoever reads the log",
+        render=_writing("junit", lambda told: told.replace(r"\x3a:", "::")),
+    ),
+    Fault("ShowsAllOfStderr", "TOL-021", "shows all that was written to standard error", render=_with_all_of_stderr),
+    Fault(
+        "CutsInSilence",
+        "TOL-021",
+        "cuts long texts and does not say so",
+        render=_writing("html", lambda told: re.sub(r"… \([^()]* left out\)", "", told)),
+    ),
+    Fault("NumbersItsRenderings", "TOL-022", "says what the folder does not say", render=_with_a_number),
+    Fault("FollowsLinks", "TOL-022", "reads what a link in the folder leads to", render=_through_links),
+    Fault("BelievesEveryReport", "TOL-022", "takes a report's word for its exit code", render=_believing),
+    Fault(
+        "PaintsEveryBadgeGreen",
+        "TOL-023",
+        "gives a green badge to whatever was judged",
+        render=_writing("badge", lambda told: re.sub(r'"color": "[a-z]+"', '"color": "brightgreen"', told)),
+    ),
+    Fault(
+        "SkipsWhatIsOpen",
+        "TOL-023",
+        "writes into JUnit XML that what is inconclusive was skipped",
+        render=_writing("junit", lambda told: re.sub(r"<(/?)error", r"<\1skipped", told)),
+    ),
+    Fault("LeavesOutGaps", "TOL-023", "does not say what is not covered", render=_reading(_without_gaps)),
+    Fault("TakesAPartForTheWhole", "TOL-023", "shows a part as if it were all", render=_reading(_as_a_whole)),
+    Fault("ComparesAcrossProfiles", "TOL-024", "compares reports of two profiles", compare=_across_profiles),
+    Fault(
+        "CountsFailuresAlone",
+        "TOL-024",
+        "calls nothing a regression but a failure",
+        compare=_saying(_failures_alone),
+    ),
+    Fault(
+        "ForgetsTheTerms",
+        "TOL-024",
+        "does not say that reports were made otherwise",
+        compare=_saying(lambda found: {**found, "conditions": []}),
+    ),
+)
