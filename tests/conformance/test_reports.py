@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import xmlschema
 from jsonschema import Draft202012Validator
-from tests.conformance.helpers import compiled
+from tests.conformance.helpers import ROOT, compiled
 from tests.conformance.histories import run
 
 from perdure_conformance import data
@@ -408,6 +408,19 @@ def test_what_is_better_is_no_regression(tmp_path: Path) -> None:
         {"id": "JRN-017", "before": "not_claimed", "after": "pass", "way": "better"},
     ]
     assert found["newly_covered"] == ["JRN-017"]
+
+
+def test_the_comparison_in_the_documentation_is_real(
+    broken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("check", "journal", "memory", "--only", "JRN-007", "--depth", "quick", "--report", "before")
+    (tmp_path / "perdure-report").symlink_to(broken)
+    page_of_reports = (ROOT / "docs/reports.md").read_text("utf-8")
+    command, *shown = page_of_reports.partition("```\n$ perdure ")[2].partition("```")[0].splitlines()
+    printed = run(*command.split()).stdout.splitlines()
+    for line, real in zip(shown, printed, strict=True):
+        assert re.fullmatch(".*".join(re.escape(part) for part in line.split("…")), real)
 
 
 def test_reports_of_two_profiles_are_not_compared(tmp_path: Path) -> None:
