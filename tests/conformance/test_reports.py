@@ -272,6 +272,16 @@ def test_wrong_words_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, w
     assert not done.stdout
 
 
+def test_cases_that_are_too_large_together_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdicts = {"JRN-006": "fail", "JRN-007": "fail", "JRN-008": "fail"}
+    folder = folders.write(tmp_path, folders.document(folders.Options(verdicts, 1, "none", outcome="not_conformant")))
+    size_bytes = (folder / "failures/JRN-006/case.json").stat().st_size
+    monkeypatch.setattr(kept, "_CASES_BYTES", size_bytes * 3 // 2)
+    first, *others = [failed.problem for failed in kept.read(folder).failures]
+    assert not first
+    assert all(problem.endswith("is larger than any case, or all cases together are.") for problem in others)
+
+
 def test_a_pipe_and_a_link_are_not_waited_for_and_not_followed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "report.json")
     with pytest.raises(ReportRefused, match="it is no file"):
@@ -344,6 +354,28 @@ def test_a_difference_is_marked_where_it_is() -> None:
     assert [piece.text for piece in expected if piece.differs] == ["1", "y"]
     assert [piece.text for piece in actual if piece.differs] == ["2", "z"]
     assert "".join(piece.text for piece in expected) == json.dumps({"a": 1, "b": "x" * 40 + "y"}, indent=2)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "of_one", "of_other"),
+    [
+        ([1, 2, 3], [1, 3], ["2"], []),
+        ([1, 2], [1, 5, 2], [], ["5"]),
+        ({"a": 1}, {"b": 1}, ['"a"', "1"], ['"b"', "1"]),
+        ({"a": {"b": True}}, {"a": {"b": 1}}, ["true"], ["1"]),
+        ({"a": []}, {"a": {}}, ["[]"], ["{}"]),
+        ("held", {"held": 1}, ["held"], ['{\n  "held": 1\n}']),
+        (None, [], ["null"], ["[]"]),
+        ({"a": [{"b": 1, "c": 2}]}, {"a": []}, ["{", '"b": 1,', '"c": 2', "}"], ["[]"]),
+        ([1], [1], [], []),
+    ],
+)
+def test_only_what_differs_is_marked(expected: object, actual: object, of_one: list[str], of_other: list[str]) -> None:
+    found = difference.marked(expected, actual)
+    assert [[piece.text for piece in side if piece.differs] for side in found] == [of_one, of_other]
+    for side, value in zip(found, (expected, actual), strict=True):
+        text = value if isinstance(value, str) else json.dumps(value, indent=2)
+        assert "".join(piece.text for piece in side) == text
 
 
 def test_a_long_difference_is_shown_from_shortly_before_it_begins() -> None:

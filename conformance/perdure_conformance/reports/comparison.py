@@ -75,10 +75,8 @@ class Comparison:
 def compare(before: Document, after: Document) -> Comparison:
     """Compare two reports. Raises `ReportRefused` if they judge by different profiles (TOL-024)."""
     if before.suite.profile != after.suite.profile:
-        raise ReportRefused(
-            f"One report judges as a {before.suite.profile}, and the other as a {after.suite.profile}: "
-            "give two of one profile."
-        )
+        one, other = (cut(each.suite.profile, _TEXT) for each in (before, after))
+        raise ReportRefused(f"One report judges as a {one}, and the other as a {other}: give two of one profile.")
     ids = list(dict.fromkeys([*before.verdicts, *after.verdicts]))
     pairs = [(identity, before.verdicts.get(identity), after.verdicts.get(identity)) for identity in ids]
     return Comparison(

@@ -32,7 +32,10 @@ from perdure_conformance.verdict import Depth, Verdict
 REPORT: Final = "report.json"
 MAX_REPORT_BYTES: Final = 4 * 2**20
 """A hundred times what a check writes."""
+FAILURES_READ: Final = 50
+"""Of how many failures the cases are read, at most."""
 
+_CASES_BYTES: Final = 64 * 2**20
 _STDERR_BYTES: Final = 2**16
 _ADVICE: Final = "Take the folder as a check has written it."
 _NO_WAITING: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -239,22 +242,44 @@ def contradiction(document: Document) -> str | None:
 
 def _failures(document: Document, folder: Path) -> Iterator[Failure]:
     """Yield the failures that a report names, each from the folder that bears its name, whatever the report says."""
+    left_bytes = _CASES_BYTES
+    for number, bare in enumerate(_named(document)):
+        if number < FAILURES_READ and bare.folder:
+            most = min(left_bytes, failure.MAX_CASE_BYTES)
+            found = _failure(bare, folder, most)
+            left_bytes -= min(most, _size_bytes(_folder_of(bare, folder) / failure.CASE))
+            yield found
+        else:
+            yield bare
+
+
+def _named(document: Document) -> Iterator[Failure]:
     for row in document.requirements:
         if row.case is not None:
-            yield _failure(Failure(row.id, row.sentence, row.case), folder)
+            yield Failure(row.id, row.sentence, row.case)
     fault = document.fault
     if fault is not None:
-        bare = Failure(f"fault:{fault.kind}", fault.sentence, fault.case or "")
-        yield bare if fault.case is None else _failure(bare, folder)
+        yield Failure(f"fault:{fault.kind}", fault.sentence, fault.case or "")
 
 
-def _failure(bare: Failure, failures: Path) -> Failure:
-    folder = failures / bare.name.replace(":", "-")
+def _folder_of(bare: Failure, failures: Path) -> Path:
+    return failures / bare.name.replace(":", "-")
+
+
+def _size_bytes(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+def _failure(bare: Failure, failures: Path, most_bytes: int) -> Failure:
+    folder = _folder_of(bare, failures)
     try:
         _refuse_links(failures, folder)
         return replace(
             bare,
-            case=_case(folder / failure.CASE, bare.name),
+            case=_case(folder / failure.CASE, bare.name, most_bytes),
             found=_found(folder / failure.FOUND, bare.name),
             stderr=_content(folder / failure.STDERR, _STDERR_BYTES, of_end=True).decode("utf-8", "replace"),
         )
@@ -270,10 +295,10 @@ def _refuse_links(*folders: Path) -> None:
             raise CaseError(f"{folder} is a link, which is not followed.")
 
 
-def _case(path: Path, name: str) -> Case:
-    content = _content(path, failure.MAX_CASE_BYTES + 1)
-    if len(content) > failure.MAX_CASE_BYTES:
-        raise CaseError(f"{path} is larger than any case.")
+def _case(path: Path, name: str, most_bytes: int) -> Case:
+    content = _content(path, most_bytes + 1)
+    if len(content) > most_bytes:
+        raise CaseError(f"{path} is larger than any case, or all cases together are.")
     case = failure.case_in(content, path)
     if case.failure != name:
         raise CaseError(f"{path} is the case of {case.failure}, and not of {name}.")

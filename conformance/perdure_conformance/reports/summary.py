@@ -17,6 +17,9 @@ from perdure_conformance.reports.telling import Telling, Told
 _FAILURES: Final = 10
 """A summary of GitHub has at most 1 MiB."""
 
+_LINES_COMPARED: Final = 150
+"""Where there are more, all of one stand before all of the other."""
+
 _WORD: Final = re.compile(r"(?P<word>.*?)(?P<after>[,.:;?!)]*)", re.DOTALL)
 _PLAIN: Final = re.compile(r"[(]?[A-Za-z0-9−]+(?:['’=+_-]+[A-Za-z0-9]+)*|[(]?\"[A-Za-z0-9]+\"|…|–|")
 _NUMBER_OF_A_LIST: Final = re.compile(r"[0-9]+[.)]+")
@@ -110,6 +113,8 @@ def _text(marked: Marked) -> str:
 def _difference(expected: str, actual: str) -> list[str]:
     """Return what was expected and what came, line by line; what is the same stands once."""
     one, other = expected.split("\n"), actual.split("\n")
+    if max(len(one), len(other)) > _LINES_COMPARED:
+        return [*(f"- {line}" for line in one), *(f"+ {line}" for line in other)]
     found = []
     for kind, start, end, other_start, other_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         signs = ("  ", None) if kind == "equal" else ("- ", "+ ")

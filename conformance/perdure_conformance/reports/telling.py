@@ -14,7 +14,7 @@ from typing import Final, Literal
 from perdure_conformance.reports import difference, failure
 from perdure_conformance.reports.difference import Marked
 from perdure_conformance.reports.inert import cut
-from perdure_conformance.reports.kept import Document, Failure, Kept
+from perdure_conformance.reports.kept import FAILURES_READ, Document, Failure, Kept
 from perdure_conformance.reports.picture import Picture, picture
 from perdure_conformance.reports.report import IN_PART, ExcuseKind
 from perdure_conformance.suite import Case
@@ -27,7 +27,6 @@ _NAME, _SENTENCE, _LINE = 200, 1_000, 2_000
 """How many characters are told of a name, of a sentence, and of a line of a case."""
 _LINES_OF_A_CASE: Final = 120
 _LINES_OF_STDERR: Final = 40
-_FAILURES: Final = 50
 _NOT_COVERED: Final = 100
 
 Tone = Literal["good", "part", "known", "open", "bad"]
@@ -154,8 +153,8 @@ def tell(kept: Kept) -> Telling:
             )
             for row in document.requirements
         ),
-        failures=tuple(_told(kept.failures[:_FAILURES])),
-        failures_left_out=max(0, len(kept.failures) - _FAILURES),
+        failures=tuple(_told(kept.failures[:FAILURES_READ])),
+        failures_left_out=max(0, len(kept.failures) - FAILURES_READ),
         facts=tuple((name, _in_one_line(value, _SENTENCE)) for name, value in _facts(document)),
         seconds=sum(document.durations.values()),
     )
@@ -177,7 +176,7 @@ def _headline(document: Document) -> Headline:
         level=_in_one_line(levels[tone], _NAME),
         target=_in_one_line(f"{document.target.name} {document.target.version}", _NAME),
         given=_in_one_line(_given(document.target.words), _NAME),
-        profile=document.suite.profile,
+        profile=_in_one_line(document.suite.profile, _NAME),
     )
 
 
