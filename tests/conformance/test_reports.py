@@ -92,6 +92,8 @@ def test_one_format_is_printed_or_written_to_a_file(broken: Path, tmp_path: Path
     assert printed.stdout == rendering.rendered(broken, form)
     assert not run("report", str(broken), "--format", form, "--output", str(tmp_path / "out")).stdout
     assert (tmp_path / "out").read_text("utf-8") == printed.stdout
+    assert run("report", str(broken), "--format", form, "--output", "/dev/null").exit_code == 0
+    assert Path("/dev/null").is_char_device()
 
 
 def test_the_page_shows_the_case_the_difference_the_kill_and_the_line_that_plays_it_again(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from perdure_conformance.cli.common import even_if_nobody_reads, print_lines, write_product, wrong_usage
-from perdure_conformance.reports import failure, kept, rendering
+from perdure_conformance.reports import kept, rendering
 from perdure_conformance.reports.kept import Kept, ReportRefused
 from perdure_conformance.reports.rendering import FormatName
 
@@ -29,7 +29,8 @@ def report(
         typer.Option("--format", help="Print this one; without it, all but github are written into the folder."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what --format asks for to a file; it replaces the file.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what --format asks for to a file; it is replaced."),
     ] = None,
 ) -> None:
     """Render a report: as a page, a summary in Markdown, JUnit XML, a badge, or annotations of GitHub.
@@ -63,6 +64,6 @@ def _write_all(found: Kept, folder: Path) -> None:
 
 def _write(output: Path, text: str) -> None:
     try:
-        failure.write_text(output, text)
+        output.write_text(text, "utf-8")  # Whoever names a device or a link means it.
     except OSError as error:
         wrong_usage(f"{output} cannot be written: {error.strerror}. Name another file with --output.")
