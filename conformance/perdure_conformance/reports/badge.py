@@ -23,7 +23,7 @@ _LEVEL: Final = 60
 
 
 def render(told: Telling) -> str:
-    """Return the badge: never green alone, but the level, and how much was judged (TOL-023)."""
+    """Return the badge: never green alone, but the level, and how much was judged (TOL-019)."""
     headline = told.headline
     whole, passed, failed = len(told.lines), told.counts["pass"], told.counts["fail"]
     counts = [f"{passed} of {whole} pass", f"{failed} fail" if failed else "", f"{whole - passed - failed} not judged"]

@@ -60,7 +60,7 @@ class Comparison:
 
     @property
     def regressions(self) -> tuple[str, ...]:
-        """What is worse, a word each: requirements, and the verdict itself where it has no other reason (TOL-024)."""
+        """What is worse, a word each: requirements, and the verdict itself where it has no other reason (TOL-020)."""
         worse = tuple(change.id for change in self.changes if change.way == "worse")
         is_lost = self.before.exit_code == CONFORMANT != self.after.exit_code
         has_new_fault = self.after.fault is not None and self.before.fault is None
@@ -73,7 +73,7 @@ class Comparison:
 
 
 def compare(before: Document, after: Document) -> Comparison:
-    """Compare two reports. Raises `ReportRefused` if they judge by different profiles (TOL-024)."""
+    """Compare two reports. Raises `ReportRefused` if they judge by different profiles (TOL-020)."""
     if before.suite.profile != after.suite.profile:
         one, other = (cut(each.suite.profile, _TEXT) for each in (before, after))
         raise ReportRefused(f"One report judges as a {one}, and the other as a {other}: give two of one profile.")
@@ -97,7 +97,7 @@ def compared(before: Path, after: Path) -> JsonObject:
 
 
 def way(before: Verdict | None, after: Verdict | None) -> Way:
-    """Return whether a change is one for the worse: what passed does not, or what did not fail does (TOL-024)."""
+    """Return whether a change is one for the worse: what passed does not, or what did not fail does (TOL-020)."""
     if before == "pass" or (after == "fail" and before != "fail"):
         return "worse"
     return "better" if after == "pass" else "neither"

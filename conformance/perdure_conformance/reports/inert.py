@@ -12,7 +12,7 @@ _COMMAND: Final = re.compile(r"(?P<before>^[^\S\n]*):(?=:)|#(?=#[a-z]*\[)", re.M
 
 
 def inert(text: str) -> str:
-    """Return `text` with all that steers written as an escape (TOL-021).
+    """Return `text` with all that steers written as an escape (TOL-017).
 
     That is every control, format and unassigned character, except LF and tab, and the first character of a command to
     whoever reads a log.
@@ -22,7 +22,7 @@ def inert(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return foreign text made harmless: at most so many characters of it, and how many are left out (TOL-021)."""
+    """Return foreign text made harmless: at most so many characters of it, and how many are left out (TOL-017)."""
     if len(text) <= most:
         return inert(text)
     return f"{inert(text[:most])}… ({len(text) - most:,} more characters are left out)"

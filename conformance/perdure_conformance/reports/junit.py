@@ -30,7 +30,7 @@ class _Case:
 def render(told: Telling) -> str:
     """Return the document: a suite for each prefix of requirements, a case for each requirement.
 
-    The first case is the verdict itself, so that what has none is never a success (TOL-023). Nothing of it is taken
+    The first case is the verdict itself, so that what has none is never a success (TOL-019). Nothing of it is taken
     from a clock: the times of the single cases are not known, and 0.
     """
     cases = [_verdict(told), *_surprises(told), *_requirements(told), *_faults(told)]

@@ -224,7 +224,7 @@ def _validator() -> Draft202012Validator:
 
 
 def contradiction(document: Document) -> str | None:
-    """Return what a report says of itself and is not so, if anything (TOL-022)."""
+    """Return what a report says of itself and is not so, if anything (TOL-018)."""
     twice = [identity for identity, times in Counter(row.id for row in document.requirements).items() if times > 1]
     if twice:
         return f"{twice[0]} has several verdicts"

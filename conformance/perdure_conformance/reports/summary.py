@@ -1,6 +1,6 @@
 """A report as Markdown, for the summary of a job or a comment.
 
-Foreign text is a sentence of plain words, or it is code, in which nothing is rendered (TOL-021).
+Foreign text is a sentence of plain words, or it is code, in which nothing is rendered (TOL-017).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a report tells people, whatever the format: worded, made harmless and cut here, laid out by the formats.
 
-A rendering is a function of this alone, and this is a function of a report's folder alone (TOL-022).
+A rendering is a function of this alone, and this is a function of a report's folder alone (TOL-018).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Telling:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """All that is not covered, a line each; never nothing (TOL-023)."""
+        """All that is not covered, a line each; never nothing (TOL-019)."""
         unproved = (f"{verdict.replace('_', ' ')}: {_listed(names)}" for verdict, names in self.unproved.items())
         return (*self.not_covered, *unproved) or ("The report names nothing that it does not cover.",)
 
@@ -191,7 +191,7 @@ def _what_is_bad(document: Document) -> str:
 
 
 def _outcome(document: Document) -> tuple[Tone, str]:
-    """Return what it comes to. Green is what is conformant and whole, and nothing else (TOL-023)."""
+    """Return what it comes to. Green is what is conformant and whole, and nothing else (TOL-019)."""
     match document.outcome:
         case "conformant":
             in_part = document.level == IN_PART
@@ -229,7 +229,7 @@ def _given(words: Mapping[str, str | list[str]]) -> str:
 
 
 def _not_covered(document: Document) -> Iterator[str]:
-    """Yield what the report says nothing about, in its words (TOL-023)."""
+    """Yield what the report says nothing about, in its words (TOL-019)."""
     for line in document.not_covered[:_NOT_COVERED]:
         yield _in_one_line(line, _SENTENCE)
     if len(document.not_covered) > _NOT_COVERED:

@@ -382,37 +382,37 @@ def _seen(found: Document) -> Seen:
     return (found["verdict"], *place)
 
 
-@check("TOL-021")
+@check("TOL-017")
 def texts_of_reports_stay_texts(tool: Tool) -> Complaint:
     """Render reports with texts that steer whoever reads them, in every place where a text may stand."""
     return renderings.texts_stay_texts(tool.render)
 
 
-@check("TOL-021")
+@check("TOL-017")
 def long_texts_of_reports_are_cut(tool: Tool) -> Complaint:
     """Render a report whose texts are too long."""
     return renderings.long_texts_are_cut(tool.render)
 
 
-@check("TOL-022")
+@check("TOL-018")
 def only_the_folder_of_a_report_is_told(tool: Tool) -> Complaint:
     """Render a folder twice, a copy of it, and one with a link that leads out of it."""
     return renderings.only_the_folder_is_told(tool.render)
 
 
-@check("TOL-022")
+@check("TOL-018")
 def reports_that_cannot_be_are_refused(tool: Tool) -> Complaint:
     """Render what is no report, or contradicts itself."""
     return renderings.what_contradicts_itself_is_refused(tool.render)
 
 
-@check("TOL-023")
+@check("TOL-019")
 def green_reports_are_never_bare(tool: Tool) -> Complaint:
     """Render what is conformant, what is not, what has no verdict, and what was judged in part."""
     return renderings.green_is_never_bare(tool.render)
 
 
-@check("TOL-024")
+@check("TOL-020")
 def regressions_between_reports_are_told(tool: Tool) -> Complaint:
     """Compare reports that are better, worse, made otherwise, and of another profile."""
     return renderings.regressions_are_told(tool.compare)
