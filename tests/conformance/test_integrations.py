@@ -1,0 +1,108 @@
+"""What is run by CI services: the scripts in their files, run here as they would run them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.conformance.helpers import ROOT
+
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+GITLAB: dict[str, Any] = yaml.safe_load((ROOT / "docs/ci/perdure.gitlab-ci.yml").read_text("utf-8"))
+HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+EXPRESSION = re.compile(r"\$\{\{ inputs\.([a-z-]+) \}\}")
+QUICK = "--only JRN-007 --depth quick"
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment, with `perdure` and `python` as they are here."""
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    for name, words in {"python": "", "perdure": "-m perdure_conformance "}.items():
+        tool = tools / name
+        tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words}"$@"\n')
+        tool.chmod(0o755)
+    return {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+def run_action(folder: Path, **inputs: str) -> tuple[int, str, dict[str, str]]:
+    """Run the step that checks, with inputs, as the service fills them in."""
+    (step,) = [step for step in ACTION["runs"]["steps"] if step.get("id") == "check"]
+    values = {name: given["default"] for name, given in ACTION["inputs"].items()} | {
+        name.replace("_", "-"): value for name, value in inputs.items()
+    }
+    files = {name: folder / name.lower() for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    for path in files.values():
+        path.write_text("")
+    variables = {name: EXPRESSION.sub(lambda found: values[found[1]], text) for name, text in step["env"].items()}
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=folder,
+        env={**environment(folder), **variables, **{name: str(path) for name, path in files.items()}},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr, {name: path.read_text() for name, path in files.items()}
+
+
+def test_no_input_of_the_action_is_text_of_a_script() -> None:
+    for step in ACTION["runs"]["steps"]:
+        assert "${{" not in step.get("run", "")
+    (check,) = [step for step in ACTION["runs"]["steps"] if step.get("id") == "check"]
+    named = {found for text in check["env"].values() for found in EXPRESSION.findall(text)}
+    assert named | {"working-directory"} == set(ACTION["inputs"])
+
+
+def test_the_action_gives_the_verdict_a_summary_and_annotations(tmp_path: Path) -> None:
+    code, told, files = run_action(tmp_path, target="perdure_conformance.journal.mutants:KeepsTheLoser", depth="quick")
+    assert code == 1
+    assert "::error" in told
+    assert "JRN-007" in files["GITHUB_STEP_SUMMARY"]
+    assert files["GITHUB_OUTPUT"] == "outcome=not_conformant\n"
+
+
+def test_the_action_takes_known_failures_and_a_command(tmp_path: Path) -> None:
+    (tmp_path / "known failures.yaml").write_text("- {requirement: JRN-007, reason: it is known}\n")
+    serve = "-m perdure_conformance.harness.serve perdure_conformance.journal.dispatch:Dispatcher"
+    command = f"{sys.executable} {serve} perdure_conformance.journal.mutants:KeepsTheLoser"
+    code, _, files = run_action(tmp_path, command=command, depth="quick", expected_failures="known failures.yaml")
+    assert (code, files["GITHUB_OUTPUT"]) == (0, "outcome=as_expected\n")
+
+
+def test_nothing_in_an_input_can_run(tmp_path: Path) -> None:
+    code, _, _ = run_action(tmp_path, target='$(touch ran)"; touch ran; "', report="`touch ran`")
+    assert code == 2
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("target", ["memory", "perdure_conformance.journal.mutants:KeepsTheLoser"])
+def test_the_template_for_gitlab_gives_the_verdict_and_keeps_a_report_of_tests(tmp_path: Path, target: str) -> None:
+    job = GITLAB[".perdure"]
+    variables = job["variables"] | {"PERDURE_TARGET": target, "PERDURE_OPTIONS": QUICK}
+    (line,) = job["script"]
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", line], cwd=tmp_path, env={**environment(tmp_path), **variables}, check=False
+    )
+    assert done.returncode == (0 if target == "memory" else 1)
+    assert (tmp_path / job["artifacts"]["reports"]["junit"]).is_file()
+
+
+def test_the_hook_lints_what_it_is_given(tmp_path: Path) -> None:
+    (hook,) = HOOKS
+    pattern = re.compile(hook["files"])
+    assert pattern.search("deploy/workflows/nightly.yaml")
+    assert not pattern.search("docs/workflows.md")
+    broken = ROOT / "docs/examples/broken.yaml"
+    done = subprocess.run(
+        [*hook["entry"].split(), str(broken)], cwd=tmp_path, env=environment(tmp_path), capture_output=True, check=False
+    )
+    assert done.returncode == 1
