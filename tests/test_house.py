@@ -80,6 +80,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure_conformance.expectations",),
     ("perdure_conformance.tool", "perdure_conformance.bench"),
     ("perdure_conformance.simulation",),
+    ("perdure_conformance.adapters",),
     ("perdure_conformance.checking",),
     ("perdure_conformance.cli", "perdure_conformance.testing"),
 ]

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from perdure_conformance.cli import (
+    adapter,
     bench,
     check,
     diff,
@@ -56,6 +57,7 @@ app.command("simulate", epilog=simulate.EPILOG)(simulate.simulate)
 app.command("verify", epilog=verify.EPILOG)(verify.verify)
 app.command("inspect", epilog=inspect.EPILOG)(inspect.inspect)
 app.command("diff", epilog=diff.EPILOG)(diff.diff)
+app.add_typer(adapter.app, name="adapter", help="Start an adapter for an implementation in any language.")
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 app.command("selftest", epilog=selftest.EPILOG)(selftest.selftest)
 app.command("bench", epilog=bench.EPILOG)(bench.bench)

@@ -1,0 +1,5 @@
+"""What an author of an adapter starts with.
+
+skeletons/  a folder for each language: an adapter, and a small file journal to be replaced
+new         writes one of them
+"""

@@ -1,0 +1,3 @@
+module journal-adapter
+
+go 1.19
