@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
+import msgspec
 import typer
 
+from perdure.journal.contract import Capabilities
+from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.adapters import new as skeletons
 from perdure_conformance.adapters.new import LANGUAGES, LanguageName, NotWritten
-from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, wrong_usage
-from perdure_conformance.verdict import CONFORMANT
+from perdure_conformance.adapters.smoke import SECONDS, Fix, Outcome, Smoked
+from perdure_conformance.adapters.smoke import smoke as smoked
+from perdure_conformance.cli.common import (
+    even_if_nobody_reads,
+    print_json,
+    print_lines,
+    target_or_exit,
+    wrong_usage,
+)
+from perdure_conformance.harness import messages
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.journal.differences import cut
+from perdure_conformance.journal.dispatch import JOURNALS
+from perdure_conformance.reports.failure import last_words
+from perdure_conformance.requirements import requirements
+from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -54,4 +73,96 @@ def new(
     sys.exit(CONFORMANT)
 
 
+SMOKE_EPILOG = """\b
+Examples:
+  perdure adapter smoke --command "python3 adapter.py"
+  perdure adapter smoke --command ./adapter --json
+  perdure adapter smoke my_package.journal:open_journal
+"""
+
+_TARGET = typer.Argument(
+    help=f"A built-in name ({', '.join(JOURNALS.built_in)}) or a Python factory as module:factory."
+)
+_COMMAND = typer.Option(help="A program that speaks the protocol, in place of TARGET; run without a shell.")
+_CHARACTERS_SHOWN: Final = 600
+
+
+def smoke(
+    target: Annotated[str | None, _TARGET] = None,
+    command: Annotated[str | None, _COMMAND] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that all of it may take.")] = SECONDS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
+) -> None:
+    """Try a journal for a few seconds: what works, and the first thing to mend, with what was sent and what came.
+
+    It opens, appends, loads, replays, conflicts, asks for what is not claimed, reopens and kills, with scripts of
+    perdure check journal. It is no verdict.
+
+    Exit codes: 0 nothing is wrong so far, 1 a requirement is broken, 2 wrong usage, 3 the adapter is at fault, or
+    nothing can be said.
+    """
+    if target is None and command is None:
+        wrong_usage('Say what to try: --command "node adapter.mjs", or a Python factory as module:factory.')
+    implementation = target_or_exit(JOURNALS, target, command)
+    with contextlib.redirect_stdout(sys.stderr):  # What it prints must not mix with the result.
+        found = smoked(implementation, timeout)
+    code = _exit_code(found.fix)
+    if as_json:
+        print_json({**implementation.words(), **msgspec.to_builtins(found), "exit_code": code})
+    else:
+        with even_if_nobody_reads():
+            print_lines(_in_words(found, implementation))
+    sys.exit(code)
+
+
+def _exit_code(fix: Fix | None) -> int:
+    if fix is None:
+        return CONFORMANT
+    return NOT_CONFORMANT if fix.failure in requirements() else NO_VERDICT
+
+
+_OUTCOMES: Final[dict[Outcome, str]] = {"ok": "ok", "not_claimed": "–", "wrong": "WRONG", "unknown": "?"}
+
+
+def _in_words(found: Smoked, target: Target) -> Iterator[str]:
+    if (about := found.description) is not None:
+        claims = {name: getattr(about.capabilities, name) for name in Capabilities.__struct_fields__}
+        told = [name if value is True else f"{name}={value}" for name, value in claims.items() if value]
+        yield f"{about.name} {about.version} claims {', '.join(told) or 'nothing beyond the core'}."
+        yield ""
+    for step in found.steps:
+        yield f"{_OUTCOMES[step.outcome]:<6}{step.name}{': not claimed' if step.outcome == 'not_claimed' else ''}"
+    yield ""
+    if found.fix is None:
+        words = target.words()
+        named = f"--command {shlex.quote(shlex.join(words['command']))}" if "command" in words else words["name"]
+        yield f"READY  Nothing is wrong so far. That is no verdict, which comes from: perdure check journal {named}"
+        return
+    fix = found.fix
+    yield f"FIX NEXT  {fix.failure}  {fix.sentence}"
+    if fix.advice:
+        yield f"          {fix.advice}"
+    yield ""
+    if fix.sent is not None:
+        yield f"sent      {_shown(fix.sent)}"
+        yield f"received  {_shown(fix.received) if fix.received is not None else 'nothing'}"
+    if fix.right is not None:
+        yield f"right     {_shown(fix.right)}"
+    yield from last_words(fix.stderr)
+    if fix.failure in requirements():
+        yield f"more      perdure explain {fix.failure}"
+
+
+def _shown(message: str) -> str:
+    """Return a message on one line, without what makes it long."""
+    try:
+        told = messages.encode_line({"message": cut(read_json(message.encode("utf-8", "surrogateescape")))})
+    except JsonError:
+        over = len(message) - _CHARACTERS_SHOWN
+        shown = message.replace("\n", "\\n")
+        return shown if over <= 0 else f"{shown[:_CHARACTERS_SHOWN]}… ({over} more characters)"
+    return told.decode().removeprefix('{"message":')[:-2]
+
+
 app.command("new", epilog=NEW_EPILOG)(new)
+app.command("smoke", epilog=SMOKE_EPILOG)(smoke)

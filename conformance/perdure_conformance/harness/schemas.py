@@ -130,7 +130,27 @@ def _error(method: str, error: JsonValue) -> AdapterFault | Unsupported:
 def _first_problem(schema: str, instance: JsonValue) -> str | None:
     """Return where and how `instance` breaks the schema, or None."""
     error = best_match(islice(_validator(schema).iter_errors(instance), _ERRORS_COMPARED))
-    return None if error is None else _sentence(error)
+    return None if error is None else _sentence(_of_what_was_meant(error))
+
+
+def _of_what_was_meant(error: ValidationError) -> ValidationError:
+    """Return what is wrong with the alternative that the instance is most like, where there are several."""
+    while error.validator == "anyOf" and error.context and isinstance(error.instance, dict):
+        assert isinstance(error.validator_value, list)
+        forms = {index: _required(form) for index, form in enumerate(error.validator_value)}
+        members = error.instance.keys()
+        meant = max(forms, key=lambda index: (len(forms[index] & members), -index))
+        inner = best_match(each for each in error.context if each.schema_path[0] == meant)
+        assert inner is not None, "an alternative that nothing is wrong with is the whole's"
+        error = inner
+    return error
+
+
+def _required(form: _Schema) -> frozenset[str]:
+    """Return the members that one alternative needs, whether it stands there or is referred to."""
+    if isinstance(form, Mapping) and "$ref" in form:
+        form = _registry().resolver().lookup(form["$ref"]).contents
+    return frozenset(form.get("required", ())) if isinstance(form, Mapping) else frozenset()
 
 
 def _sentence(error: ValidationError) -> str:

@@ -13,13 +13,19 @@ class Transcript:
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=_MESSAGES_KEPT)
+        self.last_sent: bytes | None = None
+        """The last line to the implementation, whole."""
+        self.last_received: bytes | None = None
+        """The line that came for it, whole; None if none did."""
 
     def sent(self, line: bytes) -> None:
         """Keep a line to the implementation."""
+        self.last_sent, self.last_received = line, None
         self._keep("→", line)
 
     def received(self, line: bytes) -> None:
         """Keep a line from the implementation."""
+        self.last_received = line
         self._keep("←", line)
 
     def event(self, text: str) -> None:

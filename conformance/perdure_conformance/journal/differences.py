@@ -82,18 +82,19 @@ def _shown_bytes(content: bytes) -> JsonValue:
 
 def _shown(value: object) -> JsonValue:
     """Return a value as JSON in which long text is cut: enough to see the first difference."""
-    return _cut(msgspec.to_builtins(value))
+    return cut(msgspec.to_builtins(value))
 
 
-def _cut(value: JsonValue) -> JsonValue:
+def cut(value: JsonValue) -> JsonValue:
+    """Return a JSON value in which long text and long lists are cut."""
     match value:
         case str() if len(value) > 120:
             return f"{value[:60]}… ({len(value)} characters)"
         case dict():
-            return {key: _cut(member) for key, member in value.items()}
+            return {key: cut(member) for key, member in value.items()}
         case list() if len(value) > 4:
-            return [*(_cut(item) for item in value[:4]), f"… ({len(value)} in all)"]
+            return [*(cut(item) for item in value[:4]), f"… ({len(value)} in all)"]
         case list() | tuple():
-            return [_cut(item) for item in value]
+            return [cut(item) for item in value]
         case _:
             return value

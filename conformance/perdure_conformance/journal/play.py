@@ -116,9 +116,9 @@ class Tally:
 class Site:
     """One state directory, and the handles that are open on it."""
 
-    def __init__(self, target: Target, timeout_s: float) -> None:
+    def __init__(self, target: Target, timeout_s: float, transcript: Transcript | None = None) -> None:
         self.target = target
-        self.transcript = Transcript()
+        self.transcript = Transcript() if transcript is None else transcript
         self._timeout_s = timeout_s
         self._state_dir = Path(tempfile.mkdtemp(prefix="perdure-"))
         self._clients: dict[int, JournalClient] = {}

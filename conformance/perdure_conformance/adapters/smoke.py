@@ -1,0 +1,268 @@
+"""A few of the written scripts of the journal profile, within seconds: what works, and the first thing to mend.
+
+It has no rule of its own: the scripts, the clauses and the schemas of `perdure check journal` say what is wrong.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from perdure.journal.contract import FLOOR, Capabilities, Description
+from perdure.journal.memory import MemoryJournal
+from perdure.kernel.values import JsonObject, JsonValue, read_json
+from perdure_conformance.harness import messages
+from perdure_conformance.harness.connection import FAULTS, AdapterFault, Connection, Silence
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.journal.dispatch import Dispatcher
+from perdure_conformance.journal.operations import Identities
+from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
+from perdure_conformance.journal.rules import RULES, Rules
+from perdure_conformance.journal.scripts import SCRIPTS, SNAPSHOT_AND_LEASE_SCRIPTS, Script
+from perdure_conformance.requirements import requirements
+from perdure_conformance.suite import Inconclusive, Violation
+
+SECONDS: Final = 5.0
+"""What all of it may take, unless something else is said."""
+
+_SHARE_OF_ONE_ANSWER: Final = 0.4
+_OPENING: Final = "initialize"
+_SEED: Final = 1
+
+_NAMES: Final = (
+    "append and load",
+    "odd text in one batch",
+    "two runs side by side",
+    "a position that is past",
+    "a refused append leaves nothing",
+    "sequences that are not dense",
+    "malformed event ids",
+    "an exact replay after the run has grown",
+    "the same id at the right position",
+    "pages across batches",
+    "snapshots, claimed or not",
+    "leases, claimed or not",
+    "reopen and go on",
+    "kill -9 and go on",
+)
+
+STEPS: Final[tuple[Script, ...]] = tuple(
+    next(script for script in (*SCRIPTS, *SNAPSHOT_AND_LEASE_SCRIPTS) if script.name == name) for name in _NAMES
+)
+"""The most usual mistakes, the most basic first."""
+
+EXAMPLE: Final = Description(
+    name="my-journal",
+    version="0.1.0",
+    capabilities=Capabilities(exact_replay=True, event_id_dedup=True, atomic_batch=True, durable="process-crash"),
+    limits=FLOOR,
+)
+"""What a journal may say of itself."""
+
+Outcome = Literal["ok", "not_claimed", "wrong", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step that was taken."""
+
+    name: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The first thing to mend."""
+
+    failure: str
+    """The requirement that is broken, `fault:KIND`, or, if nothing is known to be wrong, `slow` or `unclear`."""
+    sentence: str
+    advice: str
+    """What helps, or is asked for; empty if the sentence says it."""
+    sent: str | None
+    received: str | None
+    """None if nothing came."""
+    right: str | None
+    """How a right answer looks."""
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True)
+class Smoked:
+    """What came of it."""
+
+    description: Description | None
+    steps: tuple[Step, ...]
+    fix: Fix | None
+
+
+def smoke(
+    target: Target,
+    seconds: float = SECONDS,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    rules: Rules = RULES,
+) -> Smoked:
+    """Take one step after another, up to the first that goes wrong."""
+    transcript = _Conversation()
+    answer_s = seconds * _SHARE_OF_ONE_ANSWER
+    hasty = _Hasty(target, lambda: clock() - began > seconds - answer_s)
+    began = clock()
+    site = Site(hasty, answer_s, transcript)
+    taken: list[Step] = []
+    description: Description | None = None
+    fix: Fix | None = None
+    try:
+        description = site.describe()
+        taken.append(Step(_OPENING, "ok"))
+        for number, script in enumerate(STEPS):
+            taken.append(Step(script.name, "wrong"))
+            taken[-1] = Step(script.name, _take(script, number, site, rules))
+    except (AdapterFault, Violation, Inconclusive, _OutOfTime) as stop:
+        if description is None:
+            taken.append(Step(_OPENING, "wrong"))
+        elif isinstance(stop, Inconclusive | _OutOfTime):
+            taken[-1] = Step(taken[-1].name, "unknown")
+        fix = _fix(stop, transcript, description, seconds)
+    finally:
+        site.remove()
+    return Smoked(description, tuple(taken), fix)
+
+
+def _take(script: Script, number: int, site: Site, rules: Rules) -> Outcome:
+    """Play one script. Raises what ends the whole."""
+    tally = Tally()
+    try:
+        play = Play(site, Identities(_SEED, number), tally, rules)
+        if script.alone and not play.can_crash:
+            return "not_claimed"
+        for operation in script.operations:
+            play.do(operation)
+    except PlayEnded:
+        return "unknown"
+    return "ok" if any(tally.reached[requirement] for requirement in script.reaches) else "not_claimed"
+
+
+def _fix(stop: Exception, transcript: _Conversation, description: Description | None, seconds: float) -> Fix:
+    sent = None if transcript.last_sent is None else _text(transcript.last_sent)
+    received = None if transcript.last_received is None else _text(transcript.last_received)
+    match stop:
+        case Violation(requirement=requirement, expected=expected):
+            told = _as_reply(transcript, {"result": expected}) if isinstance(expected, dict) else f"{expected}"
+            return Fix(requirement, requirements()[requirement].sentence, "", sent, received, told, "")
+        case AdapterFault(kind=kind, sentence=sentence, stderr=stderr):
+            right = _as_reply(transcript, _right(transcript.requests, description)) if transcript.requests else None
+            advice = "" if FAULTS[kind] in sentence else FAULTS[kind]
+            return Fix(f"fault:{kind}", sentence, advice, sent, received, right, stderr)
+        case _OutOfTime():
+            sentence = f"{seconds:g} seconds were not enough. Nothing was wrong so far; --timeout gives more."
+            return Fix("slow", sentence, "", sent, received, None, "")
+        case _:
+            return Fix("unclear", f"{stop}.", "", sent, received, None, "")
+
+
+def _right(requests: Sequence[tuple[str, JsonObject]], description: Description | None) -> dict[str, JsonValue]:
+    """Return what the model answers to the last request, after all that came before."""
+    method = requests[-1][0]
+    claims = description.capabilities if description is not None else EXAMPLE.capabilities
+    unclaimed = (method.endswith("snapshot") and not claims.snapshots) or (
+        method in {"acquire", "renew", "release"} and not claims.leases
+    )
+    if unclaimed:
+        return {"error": {"code": messages.METHOD_NOT_FOUND, "message": f"method not found: {method}"}}
+    if method == _OPENING:
+        return {"result": msgspec.to_builtins({"protocol": messages.PROTOCOL, **msgspec.structs.asdict(EXAMPLE)})}
+    return {"result": _modelled(requests)}
+
+
+def _modelled(requests: Sequence[tuple[str, JsonObject]]) -> JsonValue:
+    model = Dispatcher(MemoryJournal)
+    model.dispatch(*requests[0])
+    result: JsonValue = {}
+    for method, params in requests[1:]:
+        result = {} if method in {_OPENING, "shutdown"} else model.dispatch(method, params)
+    return result
+
+
+def _as_reply(transcript: Transcript, outcome: dict[str, JsonValue]) -> str:
+    """Return an outcome as the line that answers the last request."""
+    request = read_json(transcript.last_sent or b"{}")
+    named: JsonValue = request.get("id") if isinstance(request, dict) else None
+    envelope: dict[str, JsonValue] = {} if named is None else {"jsonrpc": "2.0", "id": named}
+    return _text(messages.encode_line({**envelope, **outcome}))
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "backslashreplace").rstrip("\n")
+
+
+class _OutOfTime(Exception):
+    """The time is over."""
+
+
+class _Conversation(Transcript):
+    """A transcript that knows all requests."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: list[tuple[str, JsonObject]] = []
+
+    def sent(self, line: bytes) -> None:
+        super().sent(line)
+        request = read_json(line)
+        assert isinstance(request, dict)
+        assert isinstance(request["params"], dict)
+        self.requests.append((str(request["method"]), request["params"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Hasty:
+    """A target that is asked nothing any more when the time is over, and nothing again that it did not answer."""
+
+    target: Target
+    is_late: Callable[[], bool]
+
+    @property
+    def is_process(self) -> bool:
+        return self.target.is_process
+
+    def open(self, timeout_s: float, transcript: Transcript) -> Connection:
+        return _HastyConnection(self.target.open(timeout_s, transcript), self.is_late)
+
+    def as_process(self) -> Target:
+        return self.target.as_process()
+
+    def words(self) -> dict[str, str | list[str]]:
+        return self.target.words()
+
+
+@dataclass(slots=True)
+class _HastyConnection:
+    connection: Connection
+    is_late: Callable[[], bool]
+    is_silent: bool = False
+
+    def call(self, method: str, params: JsonObject) -> JsonObject:
+        if self.is_late():
+            raise _OutOfTime
+        try:
+            return self.connection.call(method, params)
+        except Silence as silence:
+            self.is_silent = True
+            self.connection.kill()
+            raise AdapterFault("silence", f"{silence}.", self.connection.stderr()) from silence
+
+    def close(self) -> None:
+        if not self.is_silent:
+            self.connection.close()
+
+    def kill(self) -> None:
+        self.connection.kill()
+
+    def stderr(self) -> str:
+        return self.connection.stderr()

@@ -1,0 +1,191 @@
+"""`perdure adapter smoke`: what is wrong is told first and with what helps, and what is wrong steers nothing."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from tests.conformance.helpers import perdure
+from tests.conformance.test_hostile import FAULTS
+
+from perdure_conformance.adapters.new import skeleton
+from perdure_conformance.adapters.smoke import EXAMPLE, STEPS, smoke
+from perdure_conformance.harness.schemas import decode_reply
+from perdure_conformance.harness.targets import CommandTarget
+from perdure_conformance.journal.dispatch import JOURNALS
+from perdure_conformance.journal.mutants import MUTANTS
+from perdure_conformance.requirements import requirements
+
+ADAPTER = Path(__file__).with_name("hostile_adapter.py")
+PATIENT_S = 60.0
+"""Longer than any of this takes: what is told must not depend on how busy the machine is."""
+IMPATIENT_S = 2.5
+
+MODES = (
+    "append-error",
+    "batch-reply",
+    "detail-with-escapes",
+    "exit-1-with-escapes",
+    "exit-at-append",
+    "flood-of-garbage",
+    "initialize-error",
+    "line-just-too-long",
+    "log-line",
+    "log-line-at-start",
+    "number-id",
+    "own-request",
+    "reply-twice",
+    "segmentation-fault",
+    "two-replies-on-a-line",
+    "wrong-id",
+)
+SILENT_MODES = ("half-line-then-silence", "never-reads", "silence-at-append", "silence-at-start")
+
+
+def hostile(mode: str) -> CommandTarget:
+    return CommandTarget((sys.executable, "-S", str(ADAPTER), mode))
+
+
+def kind_of(mode: str) -> str:
+    return next((f"fault:{kind}" for kind, modes in FAULTS.items() if mode in modes), "")
+
+
+@pytest.mark.parametrize("mode", MODES + SILENT_MODES)
+def test_a_fault_is_told_with_what_helps(mode: str) -> None:
+    found = smoke(hostile(mode), IMPATIENT_S if mode in SILENT_MODES else PATIENT_S)
+    assert found.fix is not None
+    assert found.fix.failure == kind_of(mode)
+    assert found.steps[-1].outcome == "wrong"
+    assert found.fix.sent is not None
+    request = json.loads(found.fix.sent)
+    assert found.fix.right is not None
+    if request["method"] != "acquire":
+        decode_reply(found.fix.right.encode(), request["id"], request["method"], request["params"])
+
+
+def test_who_is_right_is_ready_in_process_or_not() -> None:
+    for name in JOURNALS.built_in:
+        assert smoke(JOURNALS.find(name), PATIENT_S).fix is None, name
+    found = smoke(JOURNALS.find("sqlite").as_process(), PATIENT_S)
+    assert found.fix is None
+    assert {step.outcome for step in found.steps} == {"ok"}
+    assert [step.name for step in found.steps] == ["initialize", *(script.name for script in STEPS)]
+
+
+@pytest.mark.parametrize("name", ["AcceptsEverything", "RefusesEverything", "KeepsTheLoser"])
+def test_a_broken_requirement_is_named(name: str) -> None:
+    found = smoke(MUTANTS[name].target, PATIENT_S)
+    assert found.fix is not None
+    assert found.fix.failure in requirements()
+    assert found.fix.sentence == requirements()[found.fix.failure].sentence
+    assert found.fix.right
+    assert found.fix.received
+
+
+def test_it_ends_when_the_time_is_over() -> None:
+    seconds = itertools.count()
+    found = smoke(JOURNALS.find("memory"), 40.0, clock=lambda: float(next(seconds)))
+    assert found.fix is not None
+    assert found.fix.failure == "slow"
+    assert found.steps[-1].outcome == "unknown"
+    assert found.steps[0].outcome == "ok"
+
+
+def skeleton_in(folder: Path, old: str, new: str) -> str:
+    """Write the skeleton in Python with one mistake; return how to run it."""
+    for name in ("adapter.py", "journal.py"):
+        text = (skeleton("python") / name).read_text("utf-8")
+        (folder / name).write_text(text.replace(old, new), "utf-8")
+    return f"{sys.executable} -E adapter.py"  # Without PYTHONUNBUFFERED.
+
+
+def test_who_forgets_to_flush_is_asked_whether_he_does(tmp_path: Path) -> None:
+    command = skeleton_in(tmp_path, "sys.stdout.buffer.flush()", "pass")
+    done = perdure("adapter", "smoke", "--command", command, "--timeout", "2.5", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "Does the program flush standard output after each line?" in done.stdout
+    assert "\nreceived  nothing\n" in done.stdout
+
+
+def test_who_does_not_shut_down_is_told(tmp_path: Path) -> None:
+    command = skeleton_in(tmp_path, "self.journal.close()", "sys.stdin.buffer.read()")
+    done = perdure("adapter", "smoke", "--command", command, "--timeout", "2.5", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "WRONG reopen and go on" in done.stdout
+    assert "It did not shut down within 1 s." in done.stdout
+
+
+def test_who_logs_to_standard_output_is_told_where_logs_belong(tmp_path: Path) -> None:
+    command = skeleton_in(
+        tmp_path, "    adapter = Adapter()\n", "    adapter = Adapter()\n    print('up', flush=True)\n"
+    )
+    done = perdure("adapter", "smoke", "--command", command, cwd=tmp_path)
+    assert done.returncode == 3
+    assert "write logs to standard error" in done.stdout
+    assert "\nreceived  up\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told", "right"),
+    [
+        ('"end": end', '"done": end', "load.json says: at /, 'end' is a required property.", '"end":true'),
+        ('"protocol": 1', '"protocol": "1"', "initialize.json says: at /protocol, 1 was expected", '"protocol":1'),
+        ('"acknowledged": ack', '"refused": "no", "a": ack', "append.json says: at /", '"acknowledged":[{'),
+        ("{key}", "{key} | {'at': 1}", "append.json says: at /acknowledged/0, Additional", '"acknowledged":[{'),
+        ('"refused": "seq', '"why": "seq', "append.json says: at /, 'refused' is a required", '"refused":"sequence'),
+    ],
+)
+def test_a_wrong_form_is_told_with_its_place_in_the_schema(
+    old: str, new: str, told: str, right: str, tmp_path: Path
+) -> None:
+    record = '{"sequence": record["sequence"], "event_id": record["event_id"]}'
+    command = skeleton_in(tmp_path, old.replace("{key}", record), new.replace("{key}", record))
+    done = perdure("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    assert done.returncode == 3
+    assert f"schemas/protocol-1/{told}" in done.stdout
+    assert right in next(line for line in done.stdout.splitlines() if line.startswith("right"))
+
+
+def test_a_requirement_comes_with_what_had_to_come(tmp_path: Path) -> None:
+    command = skeleton_in(tmp_path, '"actual_next": len(stored) + 1', '"actual_next": len(stored) + 2')
+    done = perdure("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "FIX NEXT  JRN-005  " in done.stdout
+    assert '"refused":"sequence_conflict"' in next(
+        line for line in done.stdout.splitlines() if line.startswith("right")
+    )
+    told = json.loads(
+        perdure("adapter", "smoke", "--command", command, "--timeout", "60", "--json", cwd=tmp_path).stdout
+    )
+    assert told["exit_code"] == 1
+    assert told["command"] == command.split()
+    assert told["fix"]["failure"] == "JRN-005"
+    assert told["steps"][-1] == {"name": "a position that is past", "outcome": "wrong"}
+    assert told["description"]["name"] == "my-journal"
+
+
+@pytest.mark.parametrize("mode", ["exit-1-with-escapes", "name-with-escapes", "detail-with-escapes"])
+def test_what_it_says_steers_nothing(mode: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -S {ADAPTER} {mode}"
+    done = perdure("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    steering = {letter for letter in done.stdout if letter != "\n" and unicodedata.category(letter).startswith("C")}
+    assert steering == set()
+    json.loads(perdure("adapter", "smoke", "--command", command, "--timeout", "60", "--json", cwd=tmp_path).stdout)
+
+
+def test_wrong_usage_is_told(tmp_path: Path) -> None:
+    for words in ((), ("memory", "--command", "x"), ("--command", ""), ("no_such_journal",)):
+        done = perdure("adapter", "smoke", *words, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert done.stderr.startswith("perdure: ")
+
+
+def test_ready_is_not_a_verdict_and_says_where_one_comes_from(tmp_path: Path) -> None:
+    done = perdure("adapter", "smoke", "memory", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1].endswith("perdure check journal memory")
+    assert EXAMPLE.name in (skeleton("python") / "adapter.py").read_text("utf-8")
