@@ -153,7 +153,7 @@ def test_what_comes_next_is_said(tmp_path: Path) -> None:
 
 def test_help_has_examples_and_exit_codes(tmp_path: Path) -> None:
     assert "new" in perdure("adapter", "--help", cwd=tmp_path).stdout
-    for command in ("new", "smoke"):
+    for command in ("new", "smoke", "transcript"):
         shown = perdure("adapter", command, "--help", cwd=tmp_path).stdout
         assert "Examples:" in shown
         assert "Exit codes:" in shown

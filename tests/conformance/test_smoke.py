@@ -13,7 +13,7 @@ from tests.conformance.helpers import perdure
 from tests.conformance.test_hostile import FAULTS
 
 from perdure_conformance.adapters.new import skeleton
-from perdure_conformance.adapters.smoke import EXAMPLE, STEPS, smoke
+from perdure_conformance.adapters.smoke import STEPS, smoke
 from perdure_conformance.harness.schemas import decode_reply
 from perdure_conformance.harness.targets import CommandTarget
 from perdure_conformance.journal.dispatch import JOURNALS
@@ -188,4 +188,3 @@ def test_ready_is_not_a_verdict_and_says_where_one_comes_from(tmp_path: Path) ->
     done = perdure("adapter", "smoke", "memory", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1].endswith("perdure check journal memory")
-    assert EXAMPLE.name in (skeleton("python") / "adapter.py").read_text("utf-8")

@@ -10,16 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import msgspec
-
-from perdure.journal.contract import FLOOR, Capabilities, Description
-from perdure.journal.memory import MemoryJournal
-from perdure.kernel.values import JsonObject, JsonValue, read_json
+from perdure.journal.contract import Description
+from perdure.kernel.values import JsonObject, read_json
+from perdure_conformance.adapters.model import ModelDispatcher
 from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import FAULTS, AdapterFault, Connection, Silence
+from perdure_conformance.harness.serve import outcome
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
-from perdure_conformance.journal.dispatch import Dispatcher
 from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
@@ -55,14 +53,6 @@ STEPS: Final[tuple[Script, ...]] = tuple(
     next(script for script in (*SCRIPTS, *SNAPSHOT_AND_LEASE_SCRIPTS) if script.name == name) for name in _NAMES
 )
 """The most usual mistakes, the most basic first."""
-
-EXAMPLE: Final = Description(
-    name="my-journal",
-    version="0.1.0",
-    capabilities=Capabilities(exact_replay=True, event_id_dedup=True, atomic_batch=True, durable="process-crash"),
-    limits=FLOOR,
-)
-"""What a journal may say of itself."""
 
 Outcome = Literal["ok", "not_claimed", "wrong", "unknown"]
 
@@ -153,10 +143,10 @@ def _fix(stop: Exception, transcript: _Conversation, description: Description | 
     received = None if transcript.last_received is None else _text(transcript.last_received)
     match stop:
         case Violation(requirement=requirement, expected=expected):
-            told = _as_reply(transcript, {"result": expected}) if isinstance(expected, dict) else f"{expected}"
-            return Fix(requirement, requirements()[requirement].sentence, "", sent, received, told, "")
+            due = _reply(transcript.requests[-1], {"result": expected}) if isinstance(expected, dict) else f"{expected}"
+            return Fix(requirement, requirements()[requirement].sentence, "", sent, received, due, "")
         case AdapterFault(kind=kind, sentence=sentence, stderr=stderr):
-            right = _as_reply(transcript, _right(transcript.requests, description)) if transcript.requests else None
+            right = _right(transcript.requests, description)
             advice = "" if FAULTS[kind] in sentence else FAULTS[kind]
             return Fix(f"fault:{kind}", sentence, advice, sent, received, right, stderr)
         case _OutOfTime():
@@ -166,35 +156,17 @@ def _fix(stop: Exception, transcript: _Conversation, description: Description | 
             return Fix("unclear", f"{stop}.", "", sent, received, None, "")
 
 
-def _right(requests: Sequence[tuple[str, JsonObject]], description: Description | None) -> dict[str, JsonValue]:
-    """Return what the model answers to the last request, after all that came before."""
-    method = requests[-1][0]
-    claims = description.capabilities if description is not None else EXAMPLE.capabilities
-    unclaimed = (method.endswith("snapshot") and not claims.snapshots) or (
-        method in {"acquire", "renew", "release"} and not claims.leases
-    )
-    if unclaimed:
-        return {"error": {"code": messages.METHOD_NOT_FOUND, "message": f"method not found: {method}"}}
-    if method == _OPENING:
-        return {"result": msgspec.to_builtins({"protocol": messages.PROTOCOL, **msgspec.structs.asdict(EXAMPLE)})}
-    return {"result": _modelled(requests)}
+def _right(requests: Sequence[JsonObject], description: Description | None) -> str | None:
+    """Return what the model answers to the last request, after all that came before; None if nothing was asked."""
+    model = ModelDispatcher(description.capabilities) if description is not None else ModelDispatcher()
+    replies = [_reply(request, outcome(model, request)) for request in requests]
+    return replies[-1] if replies else None
 
 
-def _modelled(requests: Sequence[tuple[str, JsonObject]]) -> JsonValue:
-    model = Dispatcher(MemoryJournal)
-    model.dispatch(*requests[0])
-    result: JsonValue = {}
-    for method, params in requests[1:]:
-        result = {} if method in {_OPENING, "shutdown"} else model.dispatch(method, params)
-    return result
-
-
-def _as_reply(transcript: Transcript, outcome: dict[str, JsonValue]) -> str:
-    """Return an outcome as the line that answers the last request."""
-    request = read_json(transcript.last_sent or b"{}")
-    named: JsonValue = request.get("id") if isinstance(request, dict) else None
-    envelope: dict[str, JsonValue] = {} if named is None else {"jsonrpc": "2.0", "id": named}
-    return _text(messages.encode_line({**envelope, **outcome}))
+def _reply(request: JsonObject, said: JsonObject) -> str:
+    """Return what answers a request as a line; a request to a Python object has no id."""
+    envelope: JsonObject = {"jsonrpc": "2.0", "id": request["id"]} if "id" in request else {}
+    return _text(messages.encode_line({**envelope, **said}))
 
 
 def _text(line: bytes) -> str:
@@ -210,14 +182,13 @@ class _Conversation(Transcript):
 
     def __init__(self) -> None:
         super().__init__()
-        self.requests: list[tuple[str, JsonObject]] = []
+        self.requests: list[JsonObject] = []
 
     def sent(self, line: bytes) -> None:
         super().sent(line)
         request = read_json(line)
         assert isinstance(request, dict)
-        assert isinstance(request["params"], dict)
-        self.requests.append((str(request["method"]), request["params"]))
+        self.requests.append(request)
 
 
 @dataclass(frozen=True, slots=True)

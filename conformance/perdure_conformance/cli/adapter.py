@@ -15,6 +15,8 @@ import typer
 from perdure.journal.contract import Capabilities
 from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.adapters import new as skeletons
+from perdure_conformance.adapters.exchange import NotRecorded, exchange, in_lines
+from perdure_conformance.adapters.model import LevelName, ModelTarget
 from perdure_conformance.adapters.new import LANGUAGES, LanguageName, NotWritten
 from perdure_conformance.adapters.smoke import SECONDS, Fix, Outcome, Smoked
 from perdure_conformance.adapters.smoke import smoke as smoked
@@ -23,6 +25,7 @@ from perdure_conformance.cli.common import (
     print_json,
     print_lines,
     target_or_exit,
+    write_product,
     wrong_usage,
 )
 from perdure_conformance.harness import messages
@@ -164,5 +167,52 @@ def _shown(message: str) -> str:
     return told.decode().removeprefix('{"message":')[:-2]
 
 
+TRANSCRIPT_EPILOG = """\b
+Examples:
+  perdure adapter transcript --output exchange.jsonl
+  perdure adapter transcript --level leases --output exchange.jsonl
+  perdure adapter transcript --command ./adapter --output exchange.jsonl
+"""
+
+
+def transcript(
+    command: Annotated[
+        str | None, typer.Option(help="A program that speaks the protocol, in place of the model; run without a shell.")
+    ] = None,
+    level: Annotated[
+        LevelName | None,
+        typer.Option(help="What the model claims; workflow if nothing is said."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file, in place of standard output.")] = None,
+    timeout: Annotated[float, typer.Option(min=0.05, max=3600, help="Seconds that one answer may take.")] = 10.0,
+) -> None:
+    """Record an exchange with a good journal, to test an adapter against: what is sent, and what comes.
+
+    Each line is {"to": MESSAGE} or {"from": MESSAGE}. The model answers, with the claims of a workflow journal, unless
+    a program is named. It is the same each time. A shutdown is followed by a new process.
+
+    Exit codes: 0 recorded, 1 an answer breaks a requirement, 2 wrong usage, 3 the adapter is at fault; only what is
+    right is recorded.
+    """
+    if level is not None and command is not None:
+        wrong_usage("--level is what the model claims; a program says itself what it claims.")
+    answering = ModelTarget(level or "workflow") if command is None else target_or_exit(JOURNALS, None, command)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # What it prints must not mix with the exchange.
+            content = in_lines(exchange(answering, timeout))
+    except NotRecorded as error:
+        print_lines([f"perdure: {error} perdure adapter smoke says more."], to=sys.stderr)
+        sys.exit(NOT_CONFORMANT if error.kind == "wrong" else NO_VERDICT)
+    if output is None:
+        write_product(content, "--output")
+        return
+    try:
+        output.write_bytes(content)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        wrong_usage(f"{output} cannot be written: {reason}. Name another file with --output.")
+
+
 app.command("new", epilog=NEW_EPILOG)(new)
 app.command("smoke", epilog=SMOKE_EPILOG)(smoke)
+app.command("transcript", epilog=TRANSCRIPT_EPILOG)(transcript)

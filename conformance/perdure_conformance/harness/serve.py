@@ -21,13 +21,14 @@ def serve(served: Served, requests: BinaryIO, replies: BinaryIO) -> None:
     for line in requests:
         request = read_json(line)
         assert isinstance(request, dict)
-        replies.write(messages.encode_line({"jsonrpc": "2.0", "id": request["id"], **_outcome(served, request)}))
+        replies.write(messages.encode_line({"jsonrpc": "2.0", "id": request["id"], **outcome(served, request)}))
         replies.flush()
         if request["method"] == "shutdown":
             return
 
 
-def _outcome(served: Served, request: JsonObject) -> dict[str, JsonValue]:
+def outcome(served: Served, request: JsonObject) -> dict[str, JsonValue]:
+    """Return what a reply says beside its id: a result, or an error."""
     method, params = str(request["method"]), request["params"]
     assert isinstance(params, dict)
     try:
