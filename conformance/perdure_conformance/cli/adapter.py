@@ -129,8 +129,9 @@ _OUTCOMES: Final[dict[Outcome, str]] = {"ok": "ok", "not_claimed": "–", "wrong
 
 def _in_words(found: Smoked, target: Target) -> Iterator[str]:
     if (about := found.description) is not None:
-        claims = {name: getattr(about.capabilities, name) for name in Capabilities.__struct_fields__}
-        told = [name if value is True else f"{name}={value}" for name, value in claims.items() if value]
+        claims = [(name, getattr(about.capabilities, name)) for name in Capabilities.__struct_fields__]
+        made = [(name, value) for name, value in claims if value != getattr(Capabilities(), name)]
+        told = [name if value is True else f"{name}={value}" for name, value in made]
         yield f"{about.name} {about.version} claims {', '.join(told) or 'nothing beyond the core'}."
         yield ""
     for step in found.steps:
