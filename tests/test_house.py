@@ -78,9 +78,9 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure_conformance.histories",),
     ("perdure_conformance.handwritten",),
     ("perdure_conformance.expectations",),
+    ("perdure_conformance.adapters",),
     ("perdure_conformance.tool", "perdure_conformance.bench"),
     ("perdure_conformance.simulation",),
-    ("perdure_conformance.adapters",),
     ("perdure_conformance.checking",),
     ("perdure_conformance.cli", "perdure_conformance.testing"),
 ]

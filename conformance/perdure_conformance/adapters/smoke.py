@@ -36,16 +36,22 @@ _NAMES: Final = (
     "append and load",
     "odd text in one batch",
     "two runs side by side",
+    "the same event in two runs",
     "a position that is past",
+    "1 is not anywhere",
     "a refused append leaves nothing",
+    "an empty batch",
     "sequences that are not dense",
     "malformed event ids",
+    "an event id twice in a batch",
     "an exact replay after the run has grown",
     "the same id at the right position",
+    "a known id and out of place",
     "pages across batches",
     "snapshots, claimed or not",
     "leases, claimed or not",
     "reopen and go on",
+    "replays and conflicts after a reopen",
     "kill -9 and go on",
 )
 
@@ -141,12 +147,14 @@ def _take(script: Script, number: int, site: Site, rules: Rules) -> Outcome:
 def _fix(stop: Exception, transcript: _Conversation, description: Description | None, seconds: float) -> Fix:
     sent = None if transcript.last_sent is None else _text(transcript.last_sent)
     received = None if transcript.last_received is None else _text(transcript.last_received)
+    right = _right(transcript.requests, description)
     match stop:
         case Violation(requirement=requirement, expected=expected):
-            due = _reply(transcript.requests[-1], {"result": expected}) if isinstance(expected, dict) else f"{expected}"
-            return Fix(requirement, requirements()[requirement].sentence, "", sent, received, due, "")
+            is_whole = isinstance(expected, dict) and "records" not in expected
+            due = _reply(transcript.requests[-1], {"result": expected}) if is_whole else right
+            advice = _unsupported(transcript)
+            return Fix(requirement, requirements()[requirement].sentence, advice, sent, received, due, "")
         case AdapterFault(kind=kind, sentence=sentence, stderr=stderr):
-            right = _right(transcript.requests, description)
             advice = "" if FAULTS[kind] in sentence else FAULTS[kind]
             return Fix(f"fault:{kind}", sentence, advice, sent, received, right, stderr)
         case _OutOfTime():
@@ -154,6 +162,15 @@ def _fix(stop: Exception, transcript: _Conversation, description: Description | 
             return Fix("slow", sentence, "", sent, received, None, "")
         case _:
             return Fix("unclear", f"{stop}.", "", sent, received, None, "")
+
+
+def _unsupported(transcript: _Conversation) -> str:
+    """Return what helps where something that is claimed was answered as not supported; nothing elsewhere."""
+    reply = f'"code":{messages.METHOD_NOT_FOUND}'.encode()
+    if transcript.last_received is None or reply not in transcript.last_received.replace(b" ", b""):
+        return ""
+    method = transcript.requests[-1]["method"]
+    return f"{method} goes with what is claimed, and was answered as not supported. Answer it, or claim less."
 
 
 def _right(requests: Sequence[JsonObject], description: Description | None) -> str | None:

@@ -18,8 +18,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from perdure.kernel.values import digest
-from perdure_conformance.harness.connection import Connection, FaultKind
+from perdure.kernel.values import JsonObject, JsonValue, digest
+from perdure_conformance.adapters.exchange import NotRecorded, exchange
+from perdure_conformance.adapters.model import LevelName, ModelTarget
+from perdure_conformance.adapters.smoke import Smoked, smoke
+from perdure_conformance.harness import messages, schemas
+from perdure_conformance.harness.connection import AdapterFault, Connection, FaultKind, Unsupported
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.histories.conversion import NotWritten, copied
@@ -63,6 +67,10 @@ class Tool:
     """Renders the report in a folder."""
     compare: renderings.Compare = comparison.compared
     """Compares the reports in two folders, and says what `perdure diff --json` says."""
+    smoke: Callable[[Target, float], Smoked] = smoke
+    """Tries a journal for so many seconds."""
+    exchange: Callable[[Target, float], Sequence[JsonObject]] = exchange
+    """Records what is said to a target, and what it says."""
 
     @property
     def journal(self) -> AnyProfile:
@@ -416,6 +424,77 @@ def green_reports_are_never_bare(tool: Tool) -> Complaint:
 def regressions_between_reports_are_told(tool: Tool) -> Complaint:
     """Compare reports that are better, worse, made otherwise, and of another profile."""
     return renderings.regressions_are_told(tool.compare)
+
+
+_ENOUGH_S: Final = 60.0
+"""More seconds than any smoke test takes of somebody who answers."""
+
+
+@check("TOL-031")
+def first_thing_is_told(tool: Tool) -> Complaint:
+    """Smoke the miniatures, some mutants, and every odd twin."""
+    for mode, kind in _FAULTS.items():
+        seconds = 1.0 if kind == "silence" else _ENOUGH_S
+        fix = tool.smoke(_miniature(tool, mode), seconds).fix
+        if fix is None or fix.failure != f"fault:{kind}" or not fix.sent or not fix.right:
+            return f"{mode} is told as {fix}"
+    for name in ("KeepsTheLoser", "TakesOneAsAnywhere", "KnowsIdsOfAllRuns", "ForgetsIdsOnReopen"):
+        fix = tool.smoke(MUTANTS[name].target, _ENOUGH_S).fix
+        if fix is None or fix.failure != MUTANTS[name].breaks or not fix.received or not fix.right:
+            return f"{name} is told as {fix}"
+    accused = [name for name, twin in TWINS.items() if tool.smoke(twin.target, _ENOUGH_S).fix is not None]
+    return f"{', '.join(accused)} are right, and are told to mend something" if accused else None
+
+
+_OF_APPEND: Final = frozenset({"invalid_record", "too_large", "event_id_conflict", "sequence_conflict"})
+_REFUSALS: Final[Mapping[LevelName, frozenset[str]]] = {
+    "workflow": _OF_APPEND,
+    "snapshots": _OF_APPEND,
+    "leases": _OF_APPEND | {"stale_epoch", "held"},
+}
+_METHODS: Final = frozenset(
+    ["initialize", "append", "load", "save_snapshot", "load_snapshot", "acquire", "renew", "release", "shutdown"],
+)
+
+
+@check("TOL-032")
+def exchange_can_be_relied_on(tool: Tool) -> Complaint:
+    """Record the model at each level, twice; and a journal that is wrong."""
+    for level, refusals in _REFUSALS.items():
+        said, again = (tool.exchange(ModelTarget(level), _ENOUGH_S) for _ in range(2))
+        if said != again:
+            return f"the exchange at the level {level} is another one each time"
+        pairs = list(zip(said[::2], said[1::2], strict=True))
+        if complaint := next((f"{level}: {wrong}" for wrong in map(_wrong_pair, pairs) if wrong), None):
+            return complaint
+        methods = {str(request["to"]["method"]) for request, _ in pairs if isinstance(request["to"], Mapping)}
+        refused = {str(word) for _, reply in pairs if (word := _refusal(reply["from"])) is not None}
+        if methods != _METHODS or refused != refusals:
+            return f"the exchange at the level {level} has {sorted(methods)} and {refused}"
+    try:
+        tool.exchange(MUTANTS["KeepsTheLoser"].target, _ENOUGH_S)
+    except NotRecorded:
+        return None
+    return "what KeepsTheLoser answers is recorded"
+
+
+def _wrong_pair(pair: tuple[JsonObject, JsonObject]) -> Complaint:
+    """Return what is wrong with a request and its reply, by their schemas."""
+    request, reply = pair[0].get("to"), pair[1].get("from")
+    if not isinstance(request, dict) or not isinstance(params := request["params"], dict):
+        return f"{request} is no request"
+    try:
+        schemas.decode_reply(messages.encode_line(reply), str(request["id"]), str(request["method"]), params)  # type: ignore[arg-type]
+    except AdapterFault as fault:
+        return fault.sentence
+    except Unsupported:
+        pass
+    return None
+
+
+def _refusal(reply: JsonValue) -> JsonValue:
+    result = reply.get("result") if isinstance(reply, dict) else None
+    return result.get("refused") if isinstance(result, dict) else None
 
 
 def _verified(

@@ -7,12 +7,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from perdure.journal.contract import Capabilities, Granted, Page
 from perdure.kernel.values import JsonObject, JsonValue, canonical_json
+from perdure_conformance.adapters.exchange import STATE_DIR, NotRecorded, exchange
+from perdure_conformance.adapters.smoke import Fix, Smoked, smoke
 from perdure_conformance.harness.connection import Silence, Unsupported
 from perdure_conformance.harness.process import ProcessConnection
+from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.histories import verification
 from perdure_conformance.histories.files import opened
@@ -277,6 +281,47 @@ def _compares_texts(requirement: Requirement, pinned: str | None, release: str) 
     return pinned is not None and pinned < requirement.since == release
 
 
+def _ready_unless_a_rule_is_broken(target: Target, seconds: float) -> Smoked:
+    found = smoke(target, seconds)
+    return replace(found, fix=None) if found.fix is not None and found.fix.failure.startswith("fault:") else found
+
+
+def _vaguely(target: Target, seconds: float) -> Smoked:
+    found = smoke(target, seconds)
+    return replace(found, fix=replace(found.fix, failure="JRN-001")) if found.fix is not None else found
+
+
+def _demanding_all_claims(target: Target, seconds: float) -> Smoked:
+    found = smoke(target, seconds)
+    missing = next((step for step in found.steps if step.outcome == "not_claimed"), None)
+    return found if missing is None else replace(found, fix=Fix("JRN-022", missing.name, "", "", "", "", ""))
+
+
+def _recording_what_comes(target: Target, timeout_s: float) -> Sequence[JsonObject]:
+    try:
+        return exchange(target, timeout_s)
+    except NotRecorded:
+        return []
+
+
+def _recording_yes_alone(target: Target, timeout_s: float) -> Sequence[JsonObject]:
+    said = exchange(target, timeout_s)
+    pairs = zip(said[::2], said[1::2], strict=True)
+    return [message for pair in pairs if "refused" not in str(pair[1]) for message in pair]
+
+
+def _recording_the_folder() -> Callable[[Target, float], Sequence[JsonObject]]:
+    numbers = count()
+
+    def record(target: Target, timeout_s: float) -> Sequence[JsonObject]:
+        number = next(numbers)
+        text = json.dumps(exchange(target, timeout_s))
+        said: Sequence[JsonObject] = json.loads(text.replace(STATE_DIR, f"{STATE_DIR}-{number}"))
+        return said
+
+    return record
+
+
 def _connecting(connection: Callable[..., ProcessConnection]) -> Tool:
     return Tool(connect=connection)
 
@@ -437,5 +482,20 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     *(
         ToolMutant(each.name, each.breaks, each.fault, Tool(render=each.render, compare=each.compare))
         for each in mutants_of_reports.FAULTS
+    ),
+    ToolMutant(
+        "ReadyDespiteFaults",
+        "TOL-031",
+        "says that nothing is wrong where the adapter is at fault",
+        Tool(smoke=_ready_unless_a_rule_is_broken),
+    ),
+    ToolMutant("TellsVaguely", "TOL-031", "names the same requirement, whatever is wrong", Tool(smoke=_vaguely)),
+    ToolMutant(
+        "DemandsAllClaims", "TOL-031", "takes what is not claimed for what is wrong", Tool(smoke=_demanding_all_claims)
+    ),
+    ToolMutant("RecordsWhatComes", "TOL-032", "records what is wrong as well", Tool(exchange=_recording_what_comes)),
+    ToolMutant("RecordsYesAlone", "TOL-032", "leaves refusals out", Tool(exchange=_recording_yes_alone)),
+    ToolMutant(
+        "RecordsTheFolder", "TOL-032", "records the folder of the state", Tool(exchange=_recording_the_folder())
     ),
 )

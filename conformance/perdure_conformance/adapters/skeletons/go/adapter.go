@@ -8,7 +8,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"log"
 	"os"
@@ -56,6 +56,8 @@ type request struct {
 
 const pageBytes = 1 << 20
 
+var errMethodNotFound = errors.New("method not found")
+
 // fitting returns how many records fit in a line, at least one: text takes up to twice its bytes as JSON.
 func fitting(records []Record) int {
 	size := 0
@@ -80,25 +82,25 @@ func result(journal Journal, ask request) (Answer, error) {
 		records, end, err := journal.Load(params.RunID, params.FromSequence, params.Limit)
 		count := fitting(records) // a page that ends early is not the end (JRN-021)
 		return Answer{"records": append([]Record{}, records[:count]...), "end": end && count == len(records)}, err
-	default: // shutdown
+	case "shutdown":
 		return Answer{}, journal.Close()
+	default:
+		return nil, errMethodNotFound
 	}
 }
 
 // answer returns the message that answers a request. An error is a fault of this program, never a refusal.
 func answer(journal Journal, ask request) Answer {
 	message := Answer{"jsonrpc": "2.0", "id": ask.ID}
-	switch ask.Method {
-	case "initialize", "append", "load", "shutdown":
-		found, err := result(journal, ask)
-		if err == nil {
-			message["result"] = found
-			return message
-		}
+	found, err := result(journal, ask)
+	switch err {
+	case nil:
+		message["result"] = found
+	case errMethodNotFound:
+		message["error"] = Answer{"code": -32601, "message": "method not found: " + ask.Method}
+	default:
 		log.Print(err) // logs go to standard error: standard output is for messages alone
 		message["error"] = Answer{"code": -32603, "message": err.Error()}
-	default:
-		message["error"] = Answer{"code": -32601, "message": fmt.Sprintf("method not found: %s", ask.Method)}
 	}
 	return message
 }

@@ -22,7 +22,7 @@ PAGE_BYTES = 1_048_576
 
 
 class Adapter:
-    """A method for each method of the protocol that is offered."""
+    """What is done for each method of the protocol that is offered."""
 
     def initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         """Open the journal. All its state lives in `state_dir`, under `namespace`, and nowhere else."""
@@ -45,6 +45,14 @@ class Adapter:
         return {}
 
 
+METHODS = {
+    "initialize": Adapter.initialize,
+    "append": Adapter.append,
+    "load": Adapter.load,
+    "shutdown": Adapter.shutdown,
+}
+
+
 def fitting(records: list[Record]) -> int:
     """Return how many records fit in a line, at least one: text takes up to twice its bytes as JSON."""
     size = 0
@@ -57,10 +65,10 @@ def fitting(records: list[Record]) -> int:
 
 def outcome(adapter: Adapter, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """Return the result of a request, or an error. A refusal is a result; an error is a fault of this program."""
-    if method not in {"initialize", "append", "load", "shutdown"}:
+    if method not in METHODS:
         return {"error": {"code": -32601, "message": f"method not found: {method}"}}
     try:
-        return {"result": getattr(adapter, method)(params)}
+        return {"result": METHODS[method](adapter, params)}
     except Exception as error:  # noqa: BLE001 - the journal's faults are told, and do not end this program
         traceback.print_exc()  # Logs go to standard error: standard output is for messages alone.
         return {"error": {"code": -32603, "message": str(error)}}

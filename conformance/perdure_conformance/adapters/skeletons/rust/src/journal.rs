@@ -77,12 +77,13 @@ impl Journal for FileJournal {
     }
 
     /// JRN-003, JRN-021. An unknown run has no records (JRN-011).
-    fn load(&mut self, run_id: &str, from: u64, limit: usize) -> io::Result<(&[Record], bool)> {
+    fn load(&mut self, run_id: &str, from: u64, limit: usize) -> io::Result<(Vec<Record>, bool)> {
         let rest = self
             .read(run_id)?
             .get(from as usize - 1..)
             .unwrap_or_default();
-        Ok((&rest[..limit.min(rest.len())], rest.len() <= limit))
+        let page = rest[..limit.min(rest.len())].to_vec();
+        Ok((page, rest.len() <= limit))
     }
 
     fn close(self) -> io::Result<()> {

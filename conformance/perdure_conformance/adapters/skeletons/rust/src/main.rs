@@ -30,7 +30,7 @@ pub trait Journal: Sized {
     fn open(state_dir: &str, namespace: &str) -> io::Result<Self>;
     fn append(&mut self, run_id: &str, next: u64, records: &[Record]) -> io::Result<Answer>;
     /// A page, and whether no record follows it.
-    fn load(&mut self, run_id: &str, from: u64, limit: usize) -> io::Result<(&[Record], bool)>;
+    fn load(&mut self, run_id: &str, from: u64, limit: usize) -> io::Result<(Vec<Record>, bool)>;
     fn close(self) -> io::Result<()>;
 }
 
@@ -106,8 +106,8 @@ fn load(journal: &mut Option<FileJournal>, params: &Value) -> Option<io::Result<
         params["from_sequence"].as_u64()?,
     );
     let limit = params["limit"].as_u64()? as usize;
-    let told = |(records, end): (&[Record], bool)| {
-        let count = fitting(records); // A page that ends early is not the end (JRN-021).
+    let told = |(records, end): (Vec<Record>, bool)| {
+        let count = fitting(&records); // A page that ends early is not the end (JRN-021).
         let record = |record: &Record| json!({"sequence": record.sequence, "event_id": record.event_id, "body": record.body});
         let page: Vec<Value> = records[..count].iter().map(record).collect();
         json!({"records": page, "end": end && count == records.len()})
