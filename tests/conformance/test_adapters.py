@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NoReturn, get_args
 
 import pytest
-from tests.conformance.helpers import perdure
+from tests.conformance.helpers import perdure, perdure_here
 
 from perdure_conformance.adapters.new import LANGUAGES, LanguageName, skeleton
 from perdure_conformance.requirements import requirements
@@ -124,25 +124,25 @@ def test_a_skeleton_is_complete_and_names_requirements_that_exist(language: Lang
 def test_a_skeleton_is_written_over_nothing(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there/journal.go").write_text("mine", "utf-8")
-    done = perdure("adapter", "new", "--lang", "go", "--folder", "there", cwd=tmp_path)
+    done = perdure_here("adapter", "new", "--lang", "go", "--folder", "there", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
         "perdure: there/journal.go is there already, and nothing was written. Name another folder with --folder.\n"
     )
     assert [path.name for path in (tmp_path / "there").iterdir()] == ["journal.go"]
     (tmp_path / "file").write_text("", "utf-8")
-    done = perdure("adapter", "new", "--lang", "go", "--folder", "file/below", cwd=tmp_path)
+    done = perdure_here("adapter", "new", "--lang", "go", "--folder", "file/below", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "file/below cannot be written to" in done.stderr
 
 
 def test_what_comes_next_is_said(tmp_path: Path) -> None:
-    done = perdure("adapter", "new", "--lang", "go", "--folder", "my folder", cwd=tmp_path)
+    done = perdure_here("adapter", "new", "--lang", "go", "--folder", "my folder", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.endswith(
         "\nNext:\n  cd 'my folder' && go build -o adapter .\n  perdure adapter smoke --command ./adapter\n"
     )
-    told = json.loads(perdure("adapter", "new", "--lang", "java", "--folder", "a", "--json", cwd=tmp_path).stdout)
+    told = json.loads(perdure_here("adapter", "new", "--lang", "java", "--folder", "a", "--json", cwd=tmp_path).stdout)
     assert told["files"] == ["a/Adapter.java", "a/FileJournal.java", "a/Json.java"]
     assert told["command"] == "java -cp build Adapter"
     assert told["next"] == [
@@ -152,8 +152,8 @@ def test_what_comes_next_is_said(tmp_path: Path) -> None:
 
 
 def test_help_has_examples_and_exit_codes(tmp_path: Path) -> None:
-    assert "new" in perdure("adapter", "--help", cwd=tmp_path).stdout
+    assert "new" in perdure_here("adapter", "--help", cwd=tmp_path).stdout
     for command in ("new", "smoke", "transcript"):
-        shown = perdure("adapter", command, "--help", cwd=tmp_path).stdout
+        shown = perdure_here("adapter", command, "--help", cwd=tmp_path).stdout
         assert "Examples:" in shown
         assert "Exit codes:" in shown

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from tests.conformance.helpers import perdure
+from tests.conformance.helpers import perdure_here
 
 from perdure_conformance.adapters.exchange import STATE_DIR, exchange, in_lines
 from perdure_conformance.adapters.model import LEVELS, LevelName, ModelTarget
@@ -76,10 +76,10 @@ def test_it_is_the_same_each_time_and_names_no_folder() -> None:
 
 
 def test_a_skeleton_says_what_the_model_says(tmp_path: Path) -> None:
-    done = perdure("adapter", "transcript", "--output", "model.jsonl", cwd=tmp_path)
+    done = perdure_here("adapter", "transcript", "--output", "model.jsonl", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     command = f"{sys.executable} {skeleton('python') / 'adapter.py'}"
-    done = perdure("adapter", "transcript", "--command", command, cwd=tmp_path)
+    done = perdure_here("adapter", "transcript", "--command", command, cwd=tmp_path)
     assert done.returncode == 0
     assert pairs(done.stdout.encode()) == pairs((tmp_path / "model.jsonl").read_bytes())
 
@@ -89,10 +89,10 @@ def test_only_what_is_right_is_recorded(tmp_path: Path) -> None:
         text = (skeleton("python") / name).read_text("utf-8")
         (tmp_path / name).write_text(text.replace("len(stored) + 1}", "len(stored) + 2}"), "utf-8")
     words = ("adapter", "transcript", "--output", "x.jsonl", "--command")
-    done = perdure(*words, f"{sys.executable} adapter.py", cwd=tmp_path)
+    done = perdure_here(*words, f"{sys.executable} adapter.py", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr == "perdure: After 16 messages, JRN-005 is broken. perdure adapter smoke says more.\n"
-    done = perdure(*words, "cat", cwd=tmp_path)
+    done = perdure_here(*words, "cat", cwd=tmp_path)
     assert done.returncode == 3
     assert "After 2 messages: A request of its own came" in done.stderr
     assert not (tmp_path / "x.jsonl").exists()
@@ -100,6 +100,6 @@ def test_only_what_is_right_is_recorded(tmp_path: Path) -> None:
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
     for words in (("--command", "cat", "--level", "leases"), ("--output", "no/such/folder.jsonl")):
-        done = perdure("adapter", "transcript", *words, cwd=tmp_path)
+        done = perdure_here("adapter", "transcript", *words, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("perdure: ")

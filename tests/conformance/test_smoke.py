@@ -9,7 +9,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from tests.conformance.helpers import perdure
+from tests.conformance.helpers import perdure_here
 from tests.conformance.test_hostile import FAULTS
 
 from perdure_conformance.adapters.new import skeleton
@@ -105,7 +105,7 @@ def skeleton_in(folder: Path, old: str, new: str) -> str:
 
 def test_who_forgets_to_flush_is_asked_whether_he_does(tmp_path: Path) -> None:
     command = skeleton_in(tmp_path, "sys.stdout.buffer.flush()", "pass")
-    done = perdure("adapter", "smoke", "--command", command, "--timeout", "2.5", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "2.5", cwd=tmp_path)
     assert done.returncode == 3
     assert "Does the program flush standard output after each line?" in done.stdout
     assert "\nreceived  nothing\n" in done.stdout
@@ -113,7 +113,7 @@ def test_who_forgets_to_flush_is_asked_whether_he_does(tmp_path: Path) -> None:
 
 def test_who_does_not_shut_down_is_told(tmp_path: Path) -> None:
     command = skeleton_in(tmp_path, "self.journal.close()", "sys.stdin.buffer.read()")
-    done = perdure("adapter", "smoke", "--command", command, "--timeout", "2.5", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "2.5", cwd=tmp_path)
     assert done.returncode == 3
     assert "WRONG reopen and go on" in done.stdout
     assert "It did not shut down within 1 s." in done.stdout
@@ -123,7 +123,7 @@ def test_who_logs_to_standard_output_is_told_where_logs_belong(tmp_path: Path) -
     command = skeleton_in(
         tmp_path, "    adapter = Adapter()\n", "    adapter = Adapter()\n    print('up', flush=True)\n"
     )
-    done = perdure("adapter", "smoke", "--command", command, cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, cwd=tmp_path)
     assert done.returncode == 3
     assert "write logs to standard error" in done.stdout
     assert "\nreceived  up\n" in done.stdout
@@ -144,7 +144,7 @@ def test_a_wrong_form_is_told_with_its_place_in_the_schema(
 ) -> None:
     record = '{"sequence": record["sequence"], "event_id": record["event_id"]}'
     command = skeleton_in(tmp_path, old.replace("{key}", record), new.replace("{key}", record))
-    done = perdure("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
     assert done.returncode == 3
     assert f"schemas/protocol-1/{told}" in done.stdout
     assert right in next(line for line in done.stdout.splitlines() if line.startswith("right"))
@@ -152,14 +152,14 @@ def test_a_wrong_form_is_told_with_its_place_in_the_schema(
 
 def test_a_requirement_comes_with_what_had_to_come(tmp_path: Path) -> None:
     command = skeleton_in(tmp_path, '"actual_next": len(stored) + 1', '"actual_next": len(stored) + 2')
-    done = perdure("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
     assert done.returncode == 1
     assert "FIX NEXT  JRN-005  " in done.stdout
     assert '"refused":"sequence_conflict"' in next(
         line for line in done.stdout.splitlines() if line.startswith("right")
     )
     told = json.loads(
-        perdure("adapter", "smoke", "--command", command, "--timeout", "60", "--json", cwd=tmp_path).stdout
+        perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", "--json", cwd=tmp_path).stdout
     )
     assert told["exit_code"] == 1
     assert told["command"] == command.split()
@@ -171,20 +171,20 @@ def test_a_requirement_comes_with_what_had_to_come(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["exit-1-with-escapes", "name-with-escapes", "detail-with-escapes"])
 def test_what_it_says_steers_nothing(mode: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -S {ADAPTER} {mode}"
-    done = perdure("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
     steering = {letter for letter in done.stdout if letter != "\n" and unicodedata.category(letter).startswith("C")}
     assert steering == set()
-    json.loads(perdure("adapter", "smoke", "--command", command, "--timeout", "60", "--json", cwd=tmp_path).stdout)
+    json.loads(perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", "--json", cwd=tmp_path).stdout)
 
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
     for words in ((), ("memory", "--command", "x"), ("--command", ""), ("no_such_journal",)):
-        done = perdure("adapter", "smoke", *words, cwd=tmp_path)
+        done = perdure_here("adapter", "smoke", *words, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, ""), words
         assert done.stderr.startswith("perdure: ")
 
 
 def test_ready_is_not_a_verdict_and_says_where_one_comes_from(tmp_path: Path) -> None:
-    done = perdure("adapter", "smoke", "memory", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "memory", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1].endswith("perdure check journal memory")

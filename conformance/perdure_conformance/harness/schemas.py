@@ -70,12 +70,22 @@ def decode_reply(line: bytes, request_id: str, method: str, params: JsonObject) 
 def check_result(method: str, params: JsonObject, result: JsonValue) -> JsonObject:
     """Return `result` if it is what `method` may answer to these params. Raises `AdapterFault` otherwise."""
     problem = _too_long(result) or _first_problem(_form(method, "result", params), result)
-    if problem is not None and isinstance(result, dict) and result.get("refused") in _refusals():
-        problem = _first_problem(f"common#/$defs/{result['refused']}", result) or f"{method} is not refused so"
+    if problem is not None and not isinstance(result, dict):
+        problem = "it is no object"
+    elif problem is not None and isinstance(result, dict) and "refused" in result:
+        problem = _about_a_refusal(method, result)
     if problem is not None or not isinstance(result, dict):
         schema = f"schemas/protocol-{PROTOCOL}/{method}.json"
         raise AdapterFault("wrong_reply", f"The result of {method} is not what {schema} says: {problem}.")
     return result
+
+
+def _about_a_refusal(method: str, result: JsonObject) -> str:
+    """Return what is wrong with a refusal that is not right."""
+    word = result["refused"]
+    if not isinstance(word, str) or word not in _refusals():
+        return f"at /refused, {json.dumps(word)[:80]} is no refusal that there is"
+    return _first_problem(f"common#/$defs/{word}", result) or f"{method} is not refused so"
 
 
 def _form(method: str, side: Literal["params", "result"], params: JsonObject) -> str:

@@ -1,3 +1,3 @@
 module journal-adapter
 
-go 1.19
+go 1.18
