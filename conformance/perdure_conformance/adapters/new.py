@@ -40,7 +40,7 @@ LANGUAGES: Final[Mapping[LanguageName, Language]] = {
         ("Cargo.toml", "src/main.rs", "src/journal.rs"),
         "target/release/journal-adapter",
         "cargo build --release",
-        "Rust 1.65 or later, and the crate serde_json",
+        "Rust 1.61 or later, and the crate serde_json",
     ),
     "java": Language(
         ("Adapter.java", "FileJournal.java", "Json.java"),
