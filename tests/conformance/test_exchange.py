@@ -84,6 +84,17 @@ def test_a_skeleton_says_what_the_model_says(tmp_path: Path) -> None:
     assert pairs(done.stdout.encode()) == pairs((tmp_path / "model.jsonl").read_bytes())
 
 
+def test_what_it_says_steers_nothing(tmp_path: Path) -> None:
+    for name in ("adapter.py", "journal.py"):
+        text = (skeleton("python") / name).read_text("utf-8")
+        (tmp_path / name).write_text(text.replace('"my-journal"', '"\\x9b31mmine\\u202e"'), "utf-8")
+    done = perdure_here("adapter", "transcript", "--command", f"{sys.executable} adapter.py", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.replace("\n", "").isprintable()
+    assert done.stdout.isascii()
+    assert "mine" in done.stdout
+
+
 def test_only_what_is_right_is_recorded(tmp_path: Path) -> None:
     for name in ("adapter.py", "journal.py"):
         text = (skeleton("python") / name).read_text("utf-8")

@@ -5,10 +5,10 @@ It is deterministic: the same journal gives the same lines. Each line is `{"to":
 
 from __future__ import annotations
 
+import json
 from typing import Final, Literal
 
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
-from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
@@ -104,8 +104,8 @@ def exchange(target: Target, timeout_s: float) -> list[JsonObject]:
 
 
 def in_lines(said: list[JsonObject]) -> bytes:
-    """Return an exchange as the content of a file."""
-    return b"".join(messages.encode_line(message) for message in said)
+    """Return an exchange as the content of a file, in ASCII: nothing in it can steer a terminal."""
+    return b"".join(json.dumps(message, separators=(",", ":")).encode() + b"\n" for message in said)
 
 
 class _Recording(Transcript):

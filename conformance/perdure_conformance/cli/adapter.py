@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -28,7 +29,6 @@ from perdure_conformance.cli.common import (
     write_product,
     wrong_usage,
 )
-from perdure_conformance.harness import messages
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.differences import cut
 from perdure_conformance.journal.dispatch import JOURNALS
@@ -88,6 +88,8 @@ _TARGET = typer.Argument(
 )
 _COMMAND = typer.Option(help="A program that speaks the protocol, in place of TARGET; run without a shell.")
 _CHARACTERS_SHOWN: Final = 600
+_STDERR_LINES_SHOWN: Final = 16
+"""As many as a program needs that says why it does not start."""
 
 
 def smoke(
@@ -152,7 +154,7 @@ def _in_words(found: Smoked, target: Target) -> Iterator[str]:
         yield f"received  {_shown(fix.received) if fix.received is not None else 'nothing'}"
     if fix.right is not None:
         yield f"right     {_shown(fix.right)}"
-    yield from last_words(fix.stderr)
+    yield from map(_beginning, last_words(fix.stderr, _STDERR_LINES_SHOWN))
     if fix.failure in requirements():
         yield f"more      perdure explain {fix.failure}"
 
@@ -160,12 +162,10 @@ def _in_words(found: Smoked, target: Target) -> Iterator[str]:
 def _shown(message: str) -> str:
     """Return a message on one line, without what makes it long."""
     try:
-        told = messages.encode_line({"message": cut(read_json(message.encode("utf-8", "surrogateescape")))})
+        told = cut(read_json(message.encode("utf-8", "surrogateescape")))
     except JsonError:
-        over = len(message) - _CHARACTERS_SHOWN
-        shown = message.replace("\n", "\\n")
-        return shown if over <= 0 else f"{shown[:_CHARACTERS_SHOWN]}… ({over} more characters)"
-    return told.decode().removeprefix('{"message":')[:-2]
+        return _beginning(message.replace("\n", "\\n"))
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
 TRANSCRIPT_EPILOG = """\b
@@ -212,6 +212,11 @@ def transcript(
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         wrong_usage(f"{output} cannot be written: {reason}. Name another file with --output.")
+
+
+def _beginning(text: str) -> str:
+    over = len(text) - _CHARACTERS_SHOWN
+    return text if over <= 0 else f"{text[:_CHARACTERS_SHOWN]}… ({over} more characters)"
 
 
 app.command("new", epilog=NEW_EPILOG)(new)

@@ -120,9 +120,9 @@ def meaning_of_fault(failure: str) -> str:
     return next((meaning for kind, meaning in FAULTS.items() if failure == f"fault:{kind}"), "")
 
 
-def last_words(stderr: str) -> list[str]:
+def last_words(stderr: str, lines: int = _STDERR_LINES_SHOWN) -> list[str]:
     """Return the end of standard error, for people."""
-    return [f"stderr    {line}" for line in inert(stderr).splitlines()[-_STDERR_LINES_SHOWN:]]
+    return [f"stderr    {line}" for line in inert(stderr).splitlines()[-lines:]]
 
 
 def rerun_line(folder: Path) -> str:
