@@ -430,7 +430,7 @@ _ENOUGH_S: Final = 60.0
 """More seconds than any smoke test takes of somebody who answers."""
 
 
-@check("TOL-031")
+@check("TOL-021")
 def first_thing_is_told(tool: Tool) -> Complaint:
     """Smoke the miniatures, some mutants, and every odd twin."""
     for mode, kind in _FAULTS.items():
@@ -457,7 +457,7 @@ _METHODS: Final = frozenset(
 )
 
 
-@check("TOL-032")
+@check("TOL-022")
 def exchange_can_be_relied_on(tool: Tool) -> Complaint:
     """Record the model at each level, twice; and a journal that is wrong."""
     for level, refusals in _REFUSALS.items():

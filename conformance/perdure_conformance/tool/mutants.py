@@ -485,17 +485,17 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     ),
     ToolMutant(
         "ReadyDespiteFaults",
-        "TOL-031",
+        "TOL-021",
         "says that nothing is wrong where the adapter is at fault",
         Tool(smoke=_ready_unless_a_rule_is_broken),
     ),
-    ToolMutant("TellsVaguely", "TOL-031", "names the same requirement, whatever is wrong", Tool(smoke=_vaguely)),
+    ToolMutant("TellsVaguely", "TOL-021", "names the same requirement, whatever is wrong", Tool(smoke=_vaguely)),
     ToolMutant(
-        "DemandsAllClaims", "TOL-031", "takes what is not claimed for what is wrong", Tool(smoke=_demanding_all_claims)
+        "DemandsAllClaims", "TOL-021", "takes what is not claimed for what is wrong", Tool(smoke=_demanding_all_claims)
     ),
-    ToolMutant("RecordsWhatComes", "TOL-032", "records what is wrong as well", Tool(exchange=_recording_what_comes)),
-    ToolMutant("RecordsYesAlone", "TOL-032", "leaves refusals out", Tool(exchange=_recording_yes_alone)),
+    ToolMutant("RecordsWhatComes", "TOL-022", "records what is wrong as well", Tool(exchange=_recording_what_comes)),
+    ToolMutant("RecordsYesAlone", "TOL-022", "leaves refusals out", Tool(exchange=_recording_yes_alone)),
     ToolMutant(
-        "RecordsTheFolder", "TOL-032", "records the folder of the state", Tool(exchange=_recording_the_folder())
+        "RecordsTheFolder", "TOL-022", "records the folder of the state", Tool(exchange=_recording_the_folder())
     ),
 )
