@@ -70,12 +70,16 @@ def test_the_action_gives_the_verdict_a_summary_and_annotations(tmp_path: Path) 
     assert files["GITHUB_OUTPUT"] == "outcome=not_conformant\n"
 
 
-def test_the_action_takes_known_failures_and_a_command(tmp_path: Path) -> None:
-    (tmp_path / "known failures.yaml").write_text("- {requirement: JRN-007, reason: it is known}\n")
-    serve = "-m perdure_conformance.harness.serve perdure_conformance.journal.dispatch:Dispatcher"
-    command = f"{sys.executable} {serve} perdure_conformance.journal.mutants:KeepsTheLoser"
-    code, _, files = run_action(tmp_path, command=command, depth="quick", expected_failures="known failures.yaml")
+def test_the_action_takes_known_failures(tmp_path: Path) -> None:
+    (tmp_path / "known failures.yaml").write_text("- {requirement: JRN-002, reason: it is known}\n")
+    target = "perdure_conformance.journal.mutants:DropsNul"
+    code, _, files = run_action(tmp_path, target=target, depth="quick", expected_failures="known failures.yaml")
     assert (code, files["GITHUB_OUTPUT"]) == (0, "outcome=as_expected\n")
+
+
+def test_the_action_takes_a_command_with_its_words(tmp_path: Path) -> None:
+    code, _, files = run_action(tmp_path, command=f"{sys.executable} -c \"print('no message')\"")
+    assert (code, files["GITHUB_OUTPUT"]) == (3, "outcome=no_verdict\n")
 
 
 def test_nothing_in_an_input_can_run(tmp_path: Path) -> None:

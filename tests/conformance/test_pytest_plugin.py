@@ -26,7 +26,7 @@ PLUGIN = "perdure_conformance.pytest_plugin"
 IS_FOUND = any(each.value == PLUGIN for each in entry_points(group="pytest11"))
 BY_NAME = () if IS_FOUND else ("-p", PLUGIN)
 """How it is named where it is imported from a checkout, and not installed."""
-MUTANT = "perdure_conformance.journal.mutants:KeepsTheLoser"
+MUTANT = "perdure_conformance.journal.mutants:DropsNul"
 JOURNAL = [requirement.id for requirement in PROFILES["journal"].requirements()]
 
 
@@ -57,17 +57,17 @@ def test_a_broken_requirement_is_a_test_that_fails_with_its_case(tmp_path: Path)
     code, told = outcome_of(tmp_path, MUTANT, "--perdure-report", "kept")
     assert code == 1
     assert "2 failed" in told
-    assert "FAILED test_it.py::TestIt::test_requirement[JRN-007]" in told
-    assert "broken: JRN-007" in told
-    assert "again     perdure rerun kept/TestIt/failures/JRN-007" in told
+    assert "FAILED test_it.py::TestIt::test_requirement[JRN-002]" in told
+    assert "broken: JRN-002" in told
+    assert "again     perdure rerun kept/TestIt/failures/JRN-002" in told
 
 
 def test_what_is_expected_to_fail_does_and_what_passes_all_the_same_fails(tmp_path: Path) -> None:
     known = tmp_path / "known.yaml"
-    known.write_text("- {requirement: JRN-007, reason: it is known}\n")
+    known.write_text("- {requirement: JRN-002, reason: it is known}\n")
     code, told = outcome_of(tmp_path, MUTANT, more="expected_failures = 'known.yaml'")
     assert code == 0, told
-    assert "XFAIL test_it.py::TestIt::test_requirement[JRN-007] - it is known" in told
+    assert "XFAIL test_it.py::TestIt::test_requirement[JRN-002] - it is known" in told
     known.write_text("- {requirement: JRN-001, reason: it is known}\n")
     code, told = outcome_of(tmp_path, "memory", more="expected_failures = 'known.yaml'")
     assert code == 1
