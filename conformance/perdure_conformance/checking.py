@@ -47,8 +47,8 @@ def prepare(folder: Path) -> None:
     """Make the folder of a report, and tell what is removed from it. Raises `OSError` if it cannot be written."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "failures").mkdir(exist_ok=True)
-    failure.write_text(folder / "report.json", "")
-    (folder / "report.json").unlink()
+    failure.write_text(folder / kept.REPORT, "")
+    (folder / kept.REPORT).unlink()
     rendering.remove_old(folder)
     if removed := failure.remove_old(folder):
         failures = "failure" if removed == 1 else "failures"
@@ -77,19 +77,23 @@ def checked(
         terms=terms,
         cases={name: str(place) for name, place in folders.items()},
     )
-    path = folder / "report.json"
-    _tell_if_it_fails(lambda: failure.write_text(path, json.dumps(report.document, indent=2) + "\n"))
-    _tell_if_it_fails(lambda: rendering.write_all(kept.read(folder), folder))
+    path = folder / kept.REPORT
+    text = json.dumps(report.document, indent=2) + "\n"
+    if _is_done(lambda: failure.write_text(path, text), "The verdict stands, and is not kept"):
+        _is_done(lambda: rendering.write_all(kept.read(folder), folder), "The verdict stands; it is not rendered")
     return Checked(report, judgement, folders, path)
 
 
 def _kept(folder: Path, finding: Finding) -> Path:
-    _tell_if_it_fails(lambda: failure.write(folder, finding))
+    _is_done(lambda: failure.write(folder, finding), "The failure stands, and is not kept")
     return failure.folder_of(folder, finding)
 
 
-def _tell_if_it_fails(write: Callable[[], object]) -> None:
+def _is_done(write: Callable[[], object], otherwise: str) -> bool:
+    """Write something, and tell what that means if it fails."""
     try:
         write()
     except (OSError, kept.ReportRefused) as error:
-        sys.stderr.write(f"perdure: {inert(str(error)).removesuffix('.')}. The verdict stands, and is not kept.\n")
+        sys.stderr.write(f"perdure: {inert(str(error)).removesuffix('.')}. {otherwise}.\n")
+        return False
+    return True

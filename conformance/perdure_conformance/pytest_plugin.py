@@ -1,6 +1,7 @@
-"""The plugin of pytest: options for checks, and what they say nothing about at the end of a run.
+"""The plugin of pytest: options for checks, and, at the end of a run, what each check says nothing about.
 
-pytest loads it wherever perdure is installed, so it imports nothing until a check was made.
+pytest loads it wherever perdure is installed, so it imports the words for depths at its start, and nothing else until a
+check was made.
 """
 
 from __future__ import annotations

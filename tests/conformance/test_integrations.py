@@ -82,6 +82,13 @@ def test_the_action_takes_a_command_with_its_words(tmp_path: Path) -> None:
     assert (code, files["GITHUB_OUTPUT"]) == (3, "outcome=no_verdict\n")
 
 
+def test_the_action_tells_nothing_of_an_earlier_check(tmp_path: Path) -> None:
+    (tmp_path / "perdure-report").mkdir()
+    (tmp_path / "perdure-report" / "report.json").write_text('{"outcome": "conformant"}')
+    code, _, files = run_action(tmp_path, target="oracle")
+    assert (code, files["GITHUB_OUTPUT"], files["GITHUB_STEP_SUMMARY"]) == (2, "", "")
+
+
 def test_nothing_in_an_input_can_run(tmp_path: Path) -> None:
     code, _, _ = run_action(tmp_path, target='$(touch ran)"; touch ran; "', report="`touch ran`")
     assert code == 2
@@ -93,6 +100,7 @@ def test_the_template_for_gitlab_gives_the_verdict_and_keeps_a_report_of_tests(t
     job = GITLAB[".perdure"]
     variables = job["variables"] | {"PERDURE_TARGET": target, "PERDURE_OPTIONS": QUICK}
     (line,) = job["script"]
+    assert variables["PERDURE_PACKAGE"] == ""
     done = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", line], cwd=tmp_path, env={**environment(tmp_path), **variables}, check=False
     )
@@ -105,6 +113,8 @@ def test_the_hook_lints_what_it_is_given(tmp_path: Path) -> None:
     pattern = re.compile(hook["files"])
     assert pattern.search("deploy/workflows/nightly.yaml")
     assert not pattern.search("docs/workflows.md")
+    assert re.search(hook["exclude"], ".github/workflows/ci.yml")
+    assert not re.search(hook["exclude"], "deploy/workflows/nightly.yaml")
     broken = ROOT / "docs/examples/broken.yaml"
     done = subprocess.run(
         [*hook["entry"].split(), str(broken)], cwd=tmp_path, env=environment(tmp_path), capture_output=True, check=False

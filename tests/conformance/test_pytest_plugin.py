@@ -89,7 +89,8 @@ def test_a_fault_is_no_verdict_and_fails(tmp_path: Path) -> None:
 
 
 def test_wrong_settings_are_one_sentence(tmp_path: Path) -> None:
-    _, told = outcome_of(tmp_path, "oracle")
+    code, told = outcome_of(tmp_path, "oracle")
+    assert code == 1
     assert "perdure: There is no journal called 'oracle'" in told
     code, told = outcome_of(tmp_path, "memory", more="profile = 'runtime'")
     assert code != 0

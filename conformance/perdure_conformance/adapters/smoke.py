@@ -120,10 +120,8 @@ def smoke(
             taken.append(Step(script.name, "wrong"))
             taken[-1] = Step(script.name, _take(script, number, site, rules))
     except (AdapterFault, Violation, Inconclusive, _OutOfTime) as stop:
-        if description is None:
-            taken.append(Step(_OPENING, "wrong"))
-        elif isinstance(stop, Inconclusive | _OutOfTime):
-            taken[-1] = Step(taken[-1].name, "unknown")
+        name = _OPENING if description is None else taken.pop().name
+        taken.append(Step(name, "unknown" if isinstance(stop, Inconclusive | _OutOfTime) else "wrong"))
         fix = _fix(stop, transcript, description, seconds)
     finally:
         site.remove()

@@ -25,11 +25,11 @@ def refuse_other_kinds(picture: Picture | None) -> None:
         wrong_usage(f"--picture {picture[0]} is no kind of picture: say --picture svg FILE or --picture mermaid FILE.")
 
 
-def draw(panels: Sequence[Panel], content_hash: str | None, picture: Picture) -> str | None:
+def draw(panels: Sequence[Panel], content_hash: str, picture: Picture) -> str | None:
     """Draw a picture and write it; return it if it goes to standard output. Exits with 2 if it cannot be written."""
     kind, file = picture
     try:
-        drawn = mermaid.flowchart(panels) if kind == "mermaid" else svg.picture(panels, str(content_hash)[:12])
+        drawn = mermaid.flowchart(panels) if kind == "mermaid" else svg.picture(panels, content_hash[:12])
     except svg.Crowded as error:
         wrong_usage(str(error))
     if file == STDIN:

@@ -120,6 +120,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
     _write_records(result, output)
     drawn = None
     if picture is not None:
+        assert linted.content_hash is not None
         drawn = draw(pictures.ended(result.player.state, result.player.fired), linted.content_hash, picture)
     with even_if_nobody_reads():
         if drawn is not None:

@@ -68,7 +68,7 @@ def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[s
         "multi_handle": (claims.multi_handle, "claimed, and a program is one handle: claim multi_process to be judged"),
         "concurrent": (
             claims.multi_handle,
-            "multi_handle is, and a program is one: claim multi_process to be judged",
+            "multi_handle is claimed, and a program is one handle: claim multi_process to be judged",
         ),
         "fencing": (claims.fencing, "claimed, and epochs come from acquire: claim leases to be judged"),
         "read=linearizable": (claims.read == "linearizable", "claimed, and there is no second handle to see it by"),

@@ -29,7 +29,6 @@ _CUT_SHORT_AND_ON = (*_CUT_SHORT, "JRN-035")
 
 _OF_A_FRAME = (0, 2, 4, 6, 7, 8, 11, 12, 40, 300)
 """Bytes of a frame: its letters, its length, its checksum, its payload; as bytes of a line, all over it."""
-_BEFORE_ITS_END = (1, 2, 3)
 
 _THREE = (append(1, 1), append(2, 2), append(3, 3))
 

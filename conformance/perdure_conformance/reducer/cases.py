@@ -63,12 +63,22 @@ class ReducerCase(QuestionCase[Query], frozen=True, kw_only=True, tag="reducer")
         if not self.questions:
             return Timeline((), ())
         last = self.questions[-1]
+        if last.shown is not None:
+            return _of_what_is_shown(last.shown, answers)
         events = [entry.event for entry in last.history]
         lanes = list(dict.fromkeys(["the run", *filter(None, map(_node, events)), "the kernel"]))
         moments = [Moment(lanes.index(_node(event) or "the run"), _type(event)) for event in events]
         asked = "reduce" if last.command is None else f"decide {_type(last.command)}"
         moments.append(Moment(lanes.index("the kernel"), asked, answers[-1] if answers else ""))
         return Timeline(tuple(lanes), tuple(moments))
+
+
+def _of_what_is_shown(shown: Shown, answers: tuple[str, ...]) -> Timeline:
+    """Return what a journal shows, record by record, and that a run is to be restored from it."""
+    moments = [Moment(0, f"record {record.sequence}") for record in shown.records]
+    moments += [Moment(0, f"snapshot at {shown.snapshot.sequence}")] if shown.snapshot is not None else []
+    moments.append(Moment(1, "restore", answers[-1] if answers else ""))
+    return Timeline(("the journal", "the kernel"), tuple(moments))
 
 
 def _type(event: Mapping[str, JsonValue]) -> str:

@@ -67,7 +67,7 @@ class ShownJournal:
         """There is nothing to let go."""
 
 
-_KEPT: dict[tuple[Shown, int], tuple[Recovered | HistoryError | JournalFault, Rules]] = {}
+_KEPT: Final[dict[tuple[Shown, int], tuple[Recovered | HistoryError | JournalFault, Rules]]] = {}
 _KEPT_AT_MOST: Final = 2**10
 
 
@@ -83,7 +83,7 @@ def recovered(shown: Shown, rules: Rules) -> Recovered:
         _KEPT[key] = _by_the_client(shown, rules), rules  # The rules are kept, so that their id is.
     found = _KEPT[key][0]
     if not isinstance(found, Recovered):
-        raise found
+        raise found.with_traceback(None)
     return found
 
 

@@ -30,5 +30,6 @@ records        an event at its place, sealed, as it is stored
 histories      records one after the other, every batch whole
 invariants     what holds of every state between two batches
 snapshots      the state between two batches as a document, and back
+caches         the document of a snapshot: such a state, tied to its record; and how a run goes on from it
 errors         what is said of a history that cannot be
 """

@@ -35,9 +35,7 @@ from perdure.kernel.legality import Opening, contradiction, exhausted_at_start, 
 from perdure.kernel.limits import require_within_limits
 from perdure.kernel.outcomes import Outcome, Succeeded
 from perdure.kernel.rules import BUDGETS_FROM, RULES, Rules, policy_of
-from perdure.kernel.state import (
-    State,
-)
+from perdure.kernel.state import State
 from perdure.kernel.upcast import is_of_version, upcast
 
 

@@ -25,8 +25,10 @@ from perdure.kernel.problems import pointer_token, quoted
 from perdure.kernel.specification import Edge, Node, OutputReference
 from perdure.kernel.validation.scopes import Scope
 
-_PREREQUISITES_COMPARED, _ARROWS_FOLLOWED = 8, 16  # Of each node, so that the time stays linear.
-
+_PREREQUISITES_COMPARED: Final = 8
+"""So many of each node, so that the time stays linear."""
+_ARROWS_FOLLOWED: Final = 16
+"""Likewise."""
 _SUCCEEDED: Final[OutcomeKind] = "succeeded"
 
 
