@@ -15,6 +15,7 @@ from perdure_conformance.lint.files import FileRefused, read
 from perdure_conformance.reports import failure, kept, rendering
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.report import Report, build, release
+from perdure_conformance.requirements import FIRST_RELEASE
 from perdure_conformance.suite import AnyProfile, Finding, Judgement, Options, Progress, say_nothing
 from perdure_conformance.terms import NO_TERMS, Terms, TermsRefused, parsed
 
@@ -34,8 +35,8 @@ class Checked:
 def terms_of(profile: AnyProfile, expected_failures: str | None, pinned: str | None) -> Terms:
     """Return the terms in a file of expected failures, and under a pinned release. Raises `TermsRefused`."""
     try:
-        if pinned is not None and parsed(pinned) > parsed(release()):
-            raise TermsRefused(f"{pinned} cannot be pinned, for it is to come: this release is {release()}.")
+        if pinned is not None and not parsed(FIRST_RELEASE) <= parsed(pinned) <= parsed(release()):
+            raise TermsRefused(f"{pinned} cannot be pinned: the releases are {FIRST_RELEASE} to {release()}, this one.")
         text = None if expected_failures is None else read(expected_failures)
         known = [requirement.id for requirement in profile.requirements()]
         return Terms({} if text is None else expected_in(text, known), pinned)

@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.conformance.helpers import compiled
+from tests.conformance.helpers import compiled, perdure
 
 from perdure_conformance.harness.connection import FaultKind
 from perdure_conformance.harness.targets import CommandTarget
@@ -188,6 +188,13 @@ def exit_code(judgement: Judgement, mode: str) -> int:
     report = build(JOURNAL, judgement, target, depth="normal", seed=1, cases={})
     assert "pass" not in report.verdicts.values() or judgement.fault is None
     return report.exit_code
+
+
+def test_nobody_ends_the_tool_with_an_exit_code_of_his_own(tmp_path: Path) -> None:
+    done = perdure("check", "journal", "tests.conformance.leaving:leave", "--depth", "quick", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "it tried to end the process" in done.stdout
+    assert (tmp_path / "perdure-report" / "report.json").is_file()
 
 
 def test_every_mode_has_one_expectation() -> None:

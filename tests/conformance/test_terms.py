@@ -11,7 +11,7 @@ from perdure_conformance.expectations import expected_in
 from perdure_conformance.lint.files import FileRefused, read
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.requirements import registered, requirements
-from perdure_conformance.terms import in_grace
+from perdure_conformance.terms import Entry, Expected, in_grace, surprises
 
 MUTANTS = "perdure_conformance.journal.mutants"
 KNOWN = [requirement.id for requirement in PROFILES["journal"].requirements()]
@@ -65,6 +65,16 @@ def test_another_answer_than_the_one_that_is_known_is_told(tmp_path: Path) -> No
     assert (code, report["surprises"]) == (0, [])
 
 
+def test_what_is_known_may_be_a_part_of_the_answer() -> None:
+    entry = Entry(requirement="JRN-002", reason="known", actual={"records": [{"sequence": 1}], "end": True})
+    known = {"JRN-002": Expected(entry, "known.yaml:1")}
+    answer = {"records": [{"sequence": 1, "event_id": "some"}], "end": True}
+    assert surprises(known, {"JRN-002": "fail"}, {"JRN-002": answer}) == ()
+    for other in ({**answer, "end": 1}, {**answer, "records": []}, {"end": True}, None):
+        (surprise,) = surprises(known, {"JRN-002": "fail"}, {"JRN-002": other})
+        assert surprise.kind == "otherwise"
+
+
 def test_without_terms_a_report_says_none(tmp_path: Path) -> None:
     code, report, _ = checked(tmp_path, "KeepsTheLoser", None, "--pinned", "0.1")
     assert (code, report["outcome"], report["pinned"]) == (1, "not_conformant", "0.1")
@@ -96,7 +106,8 @@ def test_a_file_that_says_something_else_is_refused_at_its_place(text: str, told
     ("words", "told"),
     [
         (("--expected-failures", "none.yaml"), "none.yaml cannot be read"),
-        (("--pinned", "99.0"), "for it is to come"),
+        (("--pinned", "99.0"), "the releases are 0.1 to"),
+        (("--pinned", "0.0"), "the releases are 0.1 to"),
         (("--pinned", "latest"), "MAJOR.MINOR"),
     ],
 )

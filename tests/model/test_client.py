@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from msgspec.structs import replace
@@ -99,11 +99,19 @@ def played(client: Client, most: int = len(BATCHES)) -> Standing:
 class Liar:
     """A journal whose answers are replaced, one after the other, by what a test says; None: the true one."""
 
-    def __init__(self, lies: Sequence[Any] = (), *, exact_replay: bool = True, **limits: int) -> None:
+    def __init__(
+        self,
+        lies: Sequence[Any] = (),
+        *,
+        exact_replay: bool = True,
+        read: Literal["linearizable", "own_writes"] = "linearizable",
+        **limits: int,
+    ) -> None:
         self.true = ReferenceJournal()
         self.lies = list(lies)
         self.calls: list[str] = []
         self.exact_replay = exact_replay
+        self.read = read
         self.limits = limits
         self.stores_first = False
         self.kept: LoadSnapshotAnswer | None = None
@@ -111,7 +119,7 @@ class Liar:
     @property
     def description(self) -> Description:
         true = self.true.description
-        capabilities: Capabilities = replace(true.capabilities, exact_replay=self.exact_replay)
+        capabilities: Capabilities = replace(true.capabilities, exact_replay=self.exact_replay, read=self.read)
         return replace(true, capabilities=capabilities, limits=replace(true.limits, **self.limits))
 
     def append(
@@ -284,6 +292,15 @@ def test_after_an_answer_that_says_nothing_the_records_are_stored_once(*, is_sto
     read = [] if exact_replay else ["load"]
     assert journal.calls == ["append", *read, *([] if is_stored and not exact_replay else ["append"])]
     assert journal.load(RUN, 1, 100) == Page(tuple(SENT), end=True)
+
+
+@pytest.mark.parametrize("refusal", [StaleEpoch(), NotStored(), EventIdConflict()])
+def test_nothing_is_known_of_a_batch_that_a_journal_need_not_show(refusal: AppendAnswer) -> None:
+    journal = Liar([Unavailable(), refusal, Page((), end=True)], read="own_writes")
+    journal.stores_first = True
+    assert isinstance(Client(journal).append(None, BATCHES[0]), Unavailable)
+    linearizable = Liar([Unavailable(), refusal, Page((), end=True)])
+    assert Client(linearizable).append(None, BATCHES[0]) == refusal
 
 
 @pytest.mark.parametrize("exact_replay", [True, False])

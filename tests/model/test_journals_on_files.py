@@ -422,7 +422,7 @@ def test_snapshots_and_leases_are_kept(kind: type[FilesJournal], tmp_path: Path)
         (FilesJournal, "files", "posix-weak"),
         (FlushedFilesJournal, "files-flush", "process-crash"),
         (WrittenFilesJournal, "files-write", "process-crash"),
-        (LinesJournal, "lines", "posix-weak"),
+        (LinesJournal, "lines", "ordered"),
     ],
 )
 def test_only_who_syncs_claims_to_survive_a_power_cut(

@@ -5,10 +5,12 @@ A thread that does not come back is left behind: Python cannot end it. It is a d
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import traceback
 from collections.abc import Callable
+from typing import NoReturn
 
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
 from perdure_conformance.harness import messages, schemas
@@ -28,6 +30,7 @@ class LocalConnection:
         self._transcript = transcript
         self._calls: queue.SimpleQueue[Callable[[], JsonValue] | None] = queue.SimpleQueue()
         self._outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
+        _keep_the_last_word()
         threading.Thread(target=self._work, daemon=True, name="perdure-target").start()
 
     def call(self, method: str, params: JsonObject) -> JsonObject:
@@ -78,6 +81,25 @@ class LocalConnection:
                 self._outcomes.put((call(), None))
             except BaseException as error:  # noqa: BLE001 - whatever the object raises is its fault, told as such
                 self._outcomes.put((None, error))
+
+
+class _Exited(BaseException):
+    """The object tried to end the process that judges it."""
+
+
+def _keep_the_last_word() -> None:
+    """See to it that an object cannot end this process with an exit code of its own; what it forks still can."""
+    if getattr(os._exit, "is_of_perdure", False):
+        return
+    end, here = os._exit, os.getpid()
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != here:
+            end(status)
+        raise _Exited(f"it tried to end the process, with the exit code {status}")
+
+    refuse.is_of_perdure = True  # type: ignore[attr-defined]
+    os._exit = refuse
 
 
 def _raised(method: str, error: BaseException) -> AdapterFault:

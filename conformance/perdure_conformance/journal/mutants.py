@@ -34,6 +34,7 @@ from perdure.journal.contract import (
     Page,
     ReleaseAnswer,
     RenewAnswer,
+    Renewed,
     SaveSnapshotAnswer,
     SequenceConflict,
     StaleEpoch,
@@ -959,6 +960,41 @@ class AppendsEndTheLease(_Memory):
         answer = super().append(run_id, expected_next, records, epoch)
         if isinstance(answer, Acknowledged):
             self._state.put_lease(run_id, Lease(self._state.lease(run_id).epoch))
+        return answer
+
+
+@mutant("LSE-002", overlaps=("LSE-003",))
+class RenewsInMemoryAlone(_Memory):
+    """Writes a lease down when it is acquired, and keeps in memory until when it was renewed."""
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        super().__init__(state_dir, namespace)
+        self._renewed: dict[RunId, Lease] = {}
+
+    def acquire(self, run_id: RunId, owner: OwnerId, ttl_ms: int, now_ms: int) -> AcquireAnswer:
+        """Look into memory first."""
+        renewed = self._renewed.get(run_id)
+        if renewed is not None and renewed.epoch == self._state.lease(run_id).epoch and now_ms <= renewed.until_ms:
+            return Held()
+        return super().acquire(run_id, owner, ttl_ms, now_ms)
+
+    def renew(self, run_id: RunId, epoch: int, ttl_ms: int, now_ms: int) -> RenewAnswer:
+        """Renew what is in memory."""
+        stored = self._state.lease(run_id)
+        renewed = self._renewed.get(run_id)
+        if renewed is not None and renewed.epoch == stored.epoch:
+            self._state.put_lease(run_id, renewed)
+        answer = super().renew(run_id, epoch, ttl_ms, now_ms)
+        if isinstance(answer, Renewed):
+            self._renewed[run_id] = Lease(epoch, answer.until_ms)
+        self._state.put_lease(run_id, stored)
+        return answer
+
+    def release(self, run_id: RunId, epoch: int) -> ReleaseAnswer:
+        """Forget what was renewed."""
+        answer = super().release(run_id, epoch)
+        if isinstance(answer, Done):
+            self._renewed.pop(run_id, None)
         return answer
 
 

@@ -524,6 +524,19 @@ def _acquire(now_ms: int, ttl_ms: int = 10, run: int = 0, owner: int = 0, handle
     return Acquire(run=run, ttl_ms=ttl_ms, now_ms=now_ms, owner=owner, handle=handle)
 
 
+def _renewed_then(between: Reopen | Crash) -> tuple[Operation, ...]:
+    return (
+        _acquire(0),
+        Renew(run=0, grant=0, ttl_ms=10, now_ms=5),
+        between,
+        _acquire(15, owner=1),
+        Renew(run=0, grant=0, ttl_ms=10, now_ms=15),
+        between,
+        _acquire(25, owner=1),
+        _acquire(26, owner=1),
+    )
+
+
 _TWO_GRANTS = (_acquire(0), Release(run=0, grant=0), _acquire(0, owner=1))
 
 SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
@@ -629,6 +642,22 @@ SNAPSHOT_AND_LEASE_SCRIPTS: tuple[Script, ...] = (
         "renewed in time",
         ("LSE-004", "LSE-002", "LSE-006"),
         (_acquire(0), Renew(run=0, grant=0, ttl_ms=10, now_ms=5), _acquire(15, owner=1), _acquire(16, owner=1)),
+    ),
+    Script("a renewal over a reopen", ("LSE-002", "LSE-004"), _renewed_then(Reopen())),
+    Script("a renewal over kill -9", ("LSE-002", "LSE-004"), _renewed_then(Crash()), alone=True),
+    *(
+        Script(
+            f"a renewal that another {what} meets",
+            ("LSE-002",),
+            (
+                _acquire(0),
+                Renew(run=0, grant=0, ttl_ms=10, now_ms=5),
+                _acquire(15, owner=1, handle=1),
+                _acquire(16, owner=1, handle=1),
+            ),
+            alone=alone,
+        )
+        for what, alone in (("handle", False), ("process", True))
     ),
     Script(
         "renewed after expiry",

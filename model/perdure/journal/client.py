@@ -158,6 +158,9 @@ class Client:
                 return answer
             if not isinstance(answer, Unavailable):
                 found = self._stored(run_id, first, envelopes)
+                if found is None and self._journal.description.capabilities.read != "linearizable":
+                    told = "what was stored without an acknowledgement need not be shown, and is not"
+                    return Unavailable(detail=told)
                 return found if isinstance(found, Acknowledged | Unavailable) else answer
         return answer
 

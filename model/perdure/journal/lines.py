@@ -53,7 +53,7 @@ class LinesJournal(RunsInFiles):
                 atomic_batch=True,
                 multi_handle=True,
                 multi_process=True,
-                durable="posix-weak",
+                durable="ordered",
                 read="linearizable",
                 format="jsonl",
             ),
