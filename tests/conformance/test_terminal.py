@@ -47,3 +47,10 @@ def test_no_line_that_is_piped_ends_with_a_space(words: list[str], tmp_path: Pat
     lines = perdure(*words, cwd=tmp_path).stdout.splitlines()
     assert lines
     assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_what_was_judged_in_part_is_not_told_as_the_whole(tmp_path: Path) -> None:
+    told = perdure("check", "--depth", "quick", "--only", "JRN-001", cwd=tmp_path).stdout
+    assert "CONFORMANT IN WHAT WAS SELECTED  " in told
+    assert "\nNot judged: only a part was selected.\nNot covered:\n" in told
+    assert "\n  all that was not selected\n" in told

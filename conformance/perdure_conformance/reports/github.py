@@ -35,7 +35,6 @@ def _commands(told: Telling) -> Iterator[str]:
     if len(shown) < len(broken):
         names = ", ".join(line.id for line in broken[len(shown) : 200])
         yield command("error", {"title": f"{len(broken) - len(shown)} more requirements are broken"}, names)
-    level = f"Level: {headline.level}." if headline.tone in {"good", "part"} else f"{headline.level.capitalize()}."
     gaps = "\n".join(told.gaps)
     title = f"{headline.words}: {told.counts_in_words}"
-    yield command("notice", {"title": title}, f"{of}. {level} Not covered:\n{gaps}")
+    yield command("notice", {"title": title}, f"{of}. {headline.level_in_words}. Not covered:\n{gaps}")

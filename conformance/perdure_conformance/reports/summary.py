@@ -33,10 +33,9 @@ def render(told: Telling) -> str:
 
 def _lines(told: Telling) -> Iterator[str]:
     headline = told.headline
-    level = f"Level: {headline.level}" if headline.tone == "good" else headline.level.capitalize()
     yield f"## {SIGNS[headline.tone]} {headline.words}"
     yield ""
-    yield f"**{prose(level)}.** {code(headline.target)}, judged as a {headline.profile}"
+    yield f"**{prose(headline.level_in_words)}.** {code(headline.target)}, judged as a {headline.profile}"
     yield f"({code(headline.given)}): {told.counts_in_words}."
     yield ""
     for surprise in told.surprises:

@@ -48,6 +48,11 @@ class Headline:
     """What the user gave to name it."""
     profile: str
 
+    @property
+    def level_in_words(self) -> str:
+        """The level that holds, called so, or why there is none."""
+        return f"Level: {self.level}" if self.tone == "good" else f"{self.level[:1].upper()}{self.level[1:]}"
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -133,10 +138,10 @@ def tell(kept: Kept) -> Telling:
     document = kept.document
     verdicts = [row.verdict for row in document.requirements]
     return Telling(
-        headline=_headline(document),
+        headline=headline(document),
         surprises=tuple(_in_one_line(each.sentence, _SENTENCE) for each in document.surprises),
         counts={verdict: verdicts.count(verdict) for verdict in VERDICTS},
-        not_covered=tuple(_not_covered(document)),
+        not_covered=tuple(not_covered(document)),
         unproved={
             verdict: names
             for verdict in _UNPROVED
@@ -160,13 +165,14 @@ def tell(kept: Kept) -> Telling:
     )
 
 
-def _headline(document: Document) -> Headline:
+def headline(document: Document) -> Headline:
+    """Return what a report comes to, for people."""
     tone, words = _outcome(document)
     is_faulty = document.fault is not None
     levels: Mapping[Tone, str] = {
         "good": document.level,
         "part": document.level,
-        "open": reason(document.verdicts.values(), faulty=is_faulty),
+        "open": _reason(document.verdicts.values(), faulty=is_faulty),
         "known": "what is broken is known, and does not count",
         "bad": _what_is_bad(document),
     }
@@ -212,7 +218,7 @@ def tell_outcome(document: Document) -> str:
     return f"{words} ({_in_one_line(document.level, _NAME)})" if tone == "good" else words
 
 
-def reason(verdicts: Collection[Verdict], *, faulty: bool) -> str:
+def _reason(verdicts: Collection[Verdict], *, faulty: bool) -> str:
     """Return why there is no verdict."""
     if faulty:
         return "the implementation, or its adapter, is at fault"
@@ -228,7 +234,7 @@ def _given(words: Mapping[str, str | list[str]]) -> str:
     return given if isinstance(given, str) else shlex.join(given)
 
 
-def _not_covered(document: Document) -> Iterator[str]:
+def not_covered(document: Document) -> Iterator[str]:
     """Yield what the report says nothing about, in its words (TOL-019)."""
     for line in document.not_covered[:_NOT_COVERED]:
         yield _in_one_line(line, _SENTENCE)

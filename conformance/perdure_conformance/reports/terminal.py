@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from perdure.kernel.values import JsonValue
+from perdure_conformance.reports import telling
 from perdure_conformance.reports.failure import in_words, last_words, rerun_line
 from perdure_conformance.reports.inert import inert
+from perdure_conformance.reports.kept import Document
 from perdure_conformance.reports.report import Report
-from perdure_conformance.reports.telling import reason
+from perdure_conformance.reports.telling import Tone
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Finding, Judgement
 from perdure_conformance.verdict import Verdict
@@ -25,6 +27,14 @@ _STYLES: Final[Mapping[Verdict, str]] = {
     "inconclusive": "yellow",
     "not_claimed": "dim",
     "not_reached": "yellow",
+}
+
+_COLOURS: Final[Mapping[Tone, str]] = {
+    "good": "green",
+    "part": "blue",
+    "known": "yellow",
+    "open": "yellow",
+    "bad": "red",
 }
 
 _BESIDE_A_SENTENCE: Final = 40
@@ -77,44 +87,23 @@ def _cut(sentence: str, width: int) -> str:
 
 
 def _last_words(report: Report, judgement: Judgement) -> str:
-    document = report.document
-    target = document["target"]
-    assert isinstance(target, Mapping)
-    given = _given(target["words"])
+    """Return what it all adds up to, in the words of every other format, and laid out for a terminal."""
+    document = msgspec.convert(report.document, Document)
+    headline = telling.headline(document)
     opened = judgement.description is not None
-    name = escape(inert(f"{target['name']} {target['version']} ({given})" if opened else f"{given} did not open"))
+    name = f"{headline.target} ({headline.given})" if opened else f"{headline.given} did not open"
     by_verdict = {verdict: list(report.verdicts.values()).count(verdict) for verdict in _STYLES}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in by_verdict.items() if count)
-    not_covered = document["not_covered"]
-    assert isinstance(not_covered, list)
-    lines = [inert(surprise.sentence) for surprise in report.surprises]
-    lines = [*map(escape, lines), f"{_outcome(report, judgement)}  {name}" + (f": {verdicts}." if opened else ".")]
-    if report.outcome == "conformant":
-        lines.append(f"Level: [bold]{document['level']}[/].")
+    outcome = f"[bold {_COLOURS[headline.tone]}]{escape(headline.words)}[/]"
+    lines = [escape(inert(surprise.sentence)) for surprise in report.surprises]
+    if headline.tone == "open":
+        outcome += f" ({escape(headline.level)})"
+    lines.append(f"{outcome}  {escape(name)}" + (f": {verdicts}." if opened else "."))
+    if headline.tone in {"good", "part"}:
+        lines.append(f"{escape(headline.level_in_words)}.")
     lines.append("Not covered:")
-    lines += [f"  {escape(str(line))}" for line in not_covered]
+    lines += [f"  {escape(line)}" for line in telling.not_covered(document)]
     counts = [f"{number} {name.replace('_', ' ')}" for name, number in judgement.counts.items() if number]
-    told = ", ".join([*counts, f"seed {document['seed']}", f"depth {document['depth']}"])
+    told = ", ".join([*counts, f"seed {document.seed}", f"depth {document.depth}"])
     lines.append(f"{told}.".capitalize())
     return "\n".join(lines)
-
-
-def _given(words: JsonValue) -> str:
-    """Return what the user gave to name the target."""
-    assert isinstance(words, Mapping)
-    command = words.get("command")
-    return " ".join(str(word) for word in command) if isinstance(command, list) else str(words["name"])
-
-
-def _outcome(report: Report, judgement: Judgement) -> str:
-    match report.outcome:
-        case "conformant":
-            return "[bold green]CONFORMANT[/]"
-        case "as_expected":
-            return "[bold yellow]NOT CONFORMANT, AS EXPECTED[/]"
-        case "as_pinned":
-            return f"[bold yellow]CONFORMANT TO {report.document['pinned']}, NOT TO WHAT IS NEW[/]"
-        case "not_conformant":
-            return "[bold red]NOT CONFORMANT[/]"
-        case "no_verdict":
-            return f"[bold yellow]NO VERDICT[/] ({reason(report.verdicts.values(), faulty=bool(judgement.faults))})"
