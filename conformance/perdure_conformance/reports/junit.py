@@ -12,7 +12,8 @@ from perdure_conformance.reports.telling import Line, Telling, Told, Tone
 
 Kind = Literal["passed", "failure", "error", "skipped"]
 
-_SUITE_OF_THE_VERDICT: Final = "verdict"
+SUITE_OF_THE_VERDICT: Final = "verdict"
+"""The suite with one case, which is named as the verdict is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def render(told: Telling) -> str:
     for suite in dict.fromkeys(case.suite for case in cases):
         inside = [case for case in cases if case.suite == suite]
         element = ET.SubElement(root, "testsuite", _counted(f"{name} {suite}", inside, 0))
-        if suite == _SUITE_OF_THE_VERDICT:
+        if suite == SUITE_OF_THE_VERDICT:
             properties = ET.SubElement(element, "properties")
             for fact, value in told.facts:
                 ET.SubElement(properties, "property", {"name": fact, "value": value})
@@ -84,8 +85,8 @@ def _verdict(told: Telling) -> _Case:
         "bad": "failure",
     }
     return _Case(
-        suite=_SUITE_OF_THE_VERDICT,
-        name="conformant",
+        suite=SUITE_OF_THE_VERDICT,
+        name=headline.words.lower(),
         kind=kinds[headline.tone],
         message=f"{headline.words}: {headline.level}",
         type=headline.words,

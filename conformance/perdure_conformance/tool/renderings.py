@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 
 from perdure.kernel.values import JsonObject
 from perdure_conformance.reports.badge import COLOURS
+from perdure_conformance.reports.junit import SUITE_OF_THE_VERDICT
 from perdure_conformance.reports.kept import ReportRefused
 from perdure_conformance.reports.page import SIGNS
 from perdure_conformance.reports.rendering import FORMATS, FormatName
@@ -136,13 +137,12 @@ def green_is_never_bare(render: Render) -> Complaint:
             told = _rendered(render, form, report, "")
             if _is_success(form, told) or (report.exit_code and not _ends_a_job(form, told)):
                 return f"{form} shows a report that is {name} as a success"
-        if form in _SHOW_PARTS and _is_success(form, _rendered(render, form, folders.IN_PART_ONLY, "")):
+        if _is_whole(form, _rendered(render, form, folders.IN_PART_ONLY, "")):
             return f"{form} shows a part as the whole"
     return None
 
 
 _WANTED: Final[Mapping[FormatName, tuple[str, ...]]] = {"badge": (folders.LEVEL, "2 of 3 pass, 1 not judged")}
-_SHOW_PARTS: Final[frozenset[FormatName]] = frozenset({"html", "markdown", "badge"})
 
 
 def regressions_are_told(compare: Compare) -> Complaint:
@@ -202,8 +202,7 @@ def _is_success(form: FormatName, told: str) -> bool:
         case "html" | "markdown":
             return f"{SIGNS['good']} CONFORMANT" in told
         case "junit":
-            cases = ET.fromstring(told.encode()).iter("testcase")  # noqa: S314 - our own
-            return not {child.tag for case in cases for child in case if case.get("name") == _VERDICT} & _NO_SUCCESS
+            return not {child.tag for child in _case_of_the_verdict(told)} & _NO_SUCCESS
         case "badge":
             return bool(json.loads(told)["color"] == COLOURS["good"])
         case "github":
@@ -215,7 +214,23 @@ def _ends_a_job(form: FormatName, told: str) -> bool:
     return {"junit": "<failure" in told or "<error" in told, "github": "::error" in told}.get(form, True)
 
 
-_VERDICT: Final = "conformant"
+def _is_whole(form: FormatName, told: str) -> bool:
+    """Tell whether a rendering says that the whole is conformant, and not what was selected alone."""
+    match form:
+        case "junit":
+            return _case_of_the_verdict(told).get("name") == "conformant"
+        case "github":
+            return "title=CONFORMANT%3A" in told
+        case _:
+            return _is_success(form, told)
+
+
+def _case_of_the_verdict(told: str) -> ET.Element:
+    suites = ET.fromstring(told.encode()).iter("testsuite")  # noqa: S314 - our own
+    found = [suite for suite in suites if suite.get("name", "").endswith(f" {SUITE_OF_THE_VERDICT}")]
+    return next(case for suite in found for case in suite.iter("testcase"))
+
+
 _NO_SUCCESS: Final = frozenset({"failure", "error", "skipped"})
 
 
