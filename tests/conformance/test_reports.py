@@ -18,7 +18,7 @@ from tests.conformance.helpers import ROOT, compiled
 from tests.conformance.histories import run
 
 from perdure_conformance import data
-from perdure_conformance.reports import difference, junit, kept, page, rendering, summary, telling
+from perdure_conformance.reports import comparison, difference, junit, kept, page, rendering, summary, telling
 from perdure_conformance.reports.inert import cut, inert
 from perdure_conformance.reports.kept import ReportRefused
 from perdure_conformance.reports.picture import picture
@@ -120,7 +120,7 @@ def test_annotations_are_printed_where_they_are_asked_for_and_never_into_json(tm
     asked = run(*words, "--annotations", "github")
     commands = [line for line in asked.stdout.splitlines() if line.startswith("::")]
     assert [line.partition(" ")[0] for line in commands] == ["::error", "::notice"]
-    assert commands[0].startswith("::error title=JRN-007 is broken::An append that is refused stores nothing%3A"[:54])
+    assert commands[0].startswith("::error title=JRN-007 is broken::An append that is refused stores nothing: afterwards")
     assert commands == rendering.rendered(tmp_path / "report", "github").splitlines()
     as_json = run(*words, "--annotations", "github", "--json")
     assert json.loads(as_json.stdout)["exit_code"] == 1
@@ -348,7 +348,20 @@ def test_many_failures_are_left_out_and_it_is_said_so(tmp_path: Path) -> None:
     assert "50 more failures are left out here" in rendering.rendered(folder, "markdown")
     errors = [line for line in rendering.rendered(folder, "github").splitlines() if line.startswith("::error")]
     assert len(errors) == 10
-    assert errors[-1].startswith("::error title=51 more requirements are broken::JRN-009, ")
+    assert errors[-1].startswith("::error title=51 more errors are left out::JRN-009 is broken, JRN-010 is broken, ")
+
+
+def test_github_is_given_as_many_errors_and_warnings_as_it_shows(tmp_path: Path) -> None:
+    names = [f"JRN-{number:03}" for number in range(36)]
+    broken, excused, surprising = names[:12], names[12:24], names[24:]
+    verdicts = {**dict.fromkeys([*broken, *excused], "fail"), **dict.fromkeys(surprising, "pass")}
+    options = folders.Options(verdicts, 1, "none", outcome="not_conformant", excused=excused, surprises=surprising)
+    folder = folders.write(tmp_path, folders.document(options))
+    told = rendering.rendered(folder, "github").splitlines()
+    assert [line.partition(" ")[0] for line in told] == ["::error"] * 10 + ["::warning"] * 10 + ["::notice"]
+    assert told[9].startswith("::error title=15 more errors are left out::An expected failure is not as expected, ")
+    assert "JRN-011 is broken" in told[9]
+    assert told[19].startswith("::warning title=3 more warnings are left out::JRN-021 is broken, expected, ")
 
 
 def test_a_difference_is_marked_where_it_is() -> None:
@@ -455,6 +468,15 @@ def test_the_comparison_in_the_documentation_is_real(
     printed = run(*command.split()).stdout.splitlines()
     for line, real in zip(shown, printed, strict=True):
         assert re.fullmatch(".*".join(re.escape(part) for part in line.split("…")), real)
+
+
+def test_gaps_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    before = folders.document()
+    after = {**before, "not_covered": [f"gap {number}" for number in range(103)]}
+    places = (folders.write(tmp_path / name, each) for name, each in (("before", before), ("after", after)))
+    opened = comparison.compare(*map(kept.read_document, places)).gaps_opened
+    assert len(opened) == 101
+    assert opened[-2:] == ("gap 99", "and 3 more, which are left out")
 
 
 def test_reports_of_two_profiles_are_not_compared(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ class Telling:
     @property
     def gaps(self) -> tuple[str, ...]:
         """All that is not covered, a line each; never nothing (TOL-019)."""
-        unproved = (f"{verdict.replace('_', ' ')}: {_listed(names)}" for verdict, names in self.unproved.items())
+        unproved = (f"{verdict.replace('_', ' ')}: {listed(names)}" for verdict, names in self.unproved.items())
         return (*self.not_covered, *unproved) or ("The report names nothing that it does not cover.",)
 
     @property
@@ -246,7 +246,8 @@ def not_covered(document: Document) -> Iterator[str]:
         yield f"pinned: judged by the requirements of {document.pinned}, and what is new does not count"
 
 
-def _listed(names: Sequence[str], most: int = 40) -> str:
+def listed(names: Sequence[str], most: int = 40) -> str:
+    """Return names on one line; how many are left out is said."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
