@@ -108,7 +108,9 @@ def _is_covered(verdict: Verdict | None) -> bool:
 
 
 def _beyond(lines: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(cut(line, _TEXT) for line in lines if line not in others)[:_LINES]
+    found = [line for line in lines if line not in others]
+    more = [f"and {len(found) - _LINES:,} more, which are left out"] if len(found) > _LINES else []
+    return (*(cut(line, _TEXT) for line in found[:_LINES]), *more)
 
 
 def _conditions(before: Document, after: Document) -> Iterator[Condition]:
