@@ -120,7 +120,9 @@ def test_annotations_are_printed_where_they_are_asked_for_and_never_into_json(tm
     asked = run(*words, "--annotations", "github")
     commands = [line for line in asked.stdout.splitlines() if line.startswith("::")]
     assert [line.partition(" ")[0] for line in commands] == ["::error", "::notice"]
-    assert commands[0].startswith("::error title=JRN-007 is broken::An append that is refused stores nothing: afterwards")
+    assert commands[0].startswith(
+        "::error title=JRN-007 is broken::An append that is refused stores nothing: afterwards"
+    )
     assert commands == rendering.rendered(tmp_path / "report", "github").splitlines()
     as_json = run(*words, "--annotations", "github", "--json")
     assert json.loads(as_json.stdout)["exit_code"] == 1

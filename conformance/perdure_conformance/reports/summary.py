@@ -15,7 +15,8 @@ from perdure_conformance.reports.page import SIGNS
 from perdure_conformance.reports.telling import Telling, Told
 
 _FAILURES: Final = 10
-"""A summary of GitHub has at most 1 MiB."""
+MOST_BYTES: Final = 900_000
+"""GitHub refuses a summary of more than 1 MiB: failures are told as long as the whole is no longer than this."""
 
 _LINES_COMPARED: Final = 150
 """Where there are more, all of one stand before all of the other."""
@@ -32,6 +33,30 @@ def render(told: Telling) -> str:
 
 
 def _lines(told: Telling) -> Iterator[str]:
+    head, rest = list(_head(told)), list(_rest(told))
+    left_bytes = MOST_BYTES - _size_bytes(head) - _size_bytes(rest)
+    shown = 0
+    yield from head
+    for failed in told.failures[:_FAILURES]:
+        lines = list(_failure(failed))
+        left_bytes -= _size_bytes(lines)
+        if left_bytes < 0:
+            break
+        shown += 1
+        yield from lines
+    left_out = len(told.failures) - shown + told.failures_left_out
+    if left_out:
+        more = "more failure is" if left_out == 1 else "more failures are"
+        yield f"{left_out:,} {more} left out here; the folder of each stands beside report.json."
+        yield ""
+    yield from rest
+
+
+def _size_bytes(lines: Sequence[str]) -> int:
+    return sum(len(line.encode()) + 1 for line in lines)
+
+
+def _head(told: Telling) -> Iterator[str]:
     headline = told.headline
     yield f"## {SIGNS[headline.tone]} {headline.words}"
     yield ""
@@ -47,18 +72,9 @@ def _lines(told: Telling) -> Iterator[str]:
     for line in told.gaps:
         yield f"- {prose(line)}"
     yield ""
-    for failed in told.failures[:_FAILURES]:
-        yield from _failure(failed)
-    left_out = max(0, len(told.failures) - _FAILURES) + told.failures_left_out
-    if left_out:
-        yield f"{left_out:,} more failures are left out here; their folders stand beside report.json."
-        yield ""
-    yield from _requirements(told)
-    for name, value in told.facts:
-        yield f"- {name}: {code(value)}"
 
 
-def _requirements(told: Telling) -> Iterator[str]:
+def _rest(told: Telling) -> Iterator[str]:
     yield "<details><summary>All requirements</summary>"
     yield ""
     yield "| requirement | verdict | reached | what it demands |"
@@ -70,6 +86,8 @@ def _requirements(told: Telling) -> Iterator[str]:
     yield ""
     yield "</details>"
     yield ""
+    for name, value in told.facts:
+        yield f"- {name}: {code(value)}"
 
 
 def _failure(failed: Told) -> Iterator[str]:

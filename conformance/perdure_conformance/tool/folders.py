@@ -108,20 +108,23 @@ def document(options: Options = Options(), text: str = "") -> dict[str, JsonValu
     }
 
 
-def write(folder: Path, report: JsonObject, text: str = "") -> Path:
-    """Write the folder of a report, with the cases of its failures, and a text wherever one may stand in these."""
+def write(folder: Path, report: JsonObject, text: str = "", *, rounds: int = 1) -> Path:
+    """Write the folder of a report, with the cases of its failures, and a text wherever one may stand in these.
+
+    With several rounds, a case does everything so often, and no two failures have the same case.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(json.dumps(report), "utf-8")
     rows = report["requirements"]
     assert isinstance(rows, Sequence)
     broken = [str(row["id"]) for row in rows if isinstance(row, Mapping) and row["case"]]
     for name in [*broken, *([FAULTY] if report["fault"] else [])]:
-        failure.write(folder, _finding(name, text))
+        failure.write(folder, _finding(name, text, rounds))
         (folder / "failures" / name.replace(":", "-") / failure.STDERR).write_text(f"last words{text}\n", "utf-8")
     return folder
 
 
-def _finding(name: str, text: str) -> Finding:
+def _finding(name: str, text: str, rounds: int) -> Finding:
     operations = (
         Append(0, 1, (RecordSpec(1, text=text[:4_000]),)),
         Crash(),
@@ -135,15 +138,15 @@ def _finding(name: str, text: str) -> Finding:
         timeout_s=1.0,
         seed=1,
         failure=name,
-        expected={"records": [text, "same"]},
+        expected={"records": [text, "same" if rounds == 1 else name]},
         actual={"records": [f"else{text}", "same"]} if not name.startswith("fault:") else f"No answer came.{text}",
-        plays=(PlayOf(0, operations),),
+        plays=(PlayOf(0, operations * rounds),),
     )
     return Finding(
         case=case,
         reproduced=True,
         found_by=f"a check{text}",
-        answers=("acknowledged", "", "", f"refused{text}", f"records{text}"),
+        answers=("acknowledged", "", "", f"refused{text}", f"records{text}") * rounds,
         transcript="",
         stderr="",
         seconds=0.0,

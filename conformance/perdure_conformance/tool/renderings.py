@@ -21,7 +21,9 @@ from perdure_conformance.reports.junit import SUITE_OF_THE_VERDICT
 from perdure_conformance.reports.kept import ReportRefused
 from perdure_conformance.reports.page import SIGNS
 from perdure_conformance.reports.rendering import FORMATS, FormatName
+from perdure_conformance.reports.summary import MOST_BYTES
 from perdure_conformance.tool import folders
+from perdure_conformance.verdict import NOT_CONFORMANT
 
 Render = Callable[[Path, FormatName], str]
 Compare = Callable[[Path, Path], JsonObject]
@@ -50,6 +52,8 @@ _COMMAND: Final = re.compile(r"^\s*::|##(?:[a-z]+)?\[", re.MULTILINE)
 _PROPERTY: Final = re.compile(r"::(error|notice|warning) title=[^:,\r\n]*::[^\r\n]*")
 _LINKS: Final = re.compile(r"://|www\.|@")
 _LONGEST: Final = 200_000
+_ROUNDS: Final = 24
+"""So many make a case as long as one is shown."""
 
 
 def texts_stay_texts(render: Render) -> Complaint:
@@ -77,7 +81,18 @@ def long_texts_are_cut(render: Render) -> Complaint:
             return f"{form} has {len(told):,} characters, of a report whose texts are long"
         if form != "badge" and "left out" not in told:
             return f"{form} does not say that anything is left out"
-    return None
+    return _summaries_are_not_refused(render)
+
+
+def _summaries_are_not_refused(render: Render) -> Complaint:
+    verdicts = {f"JRN-{number:03}": "fail" for number in range(1, 11)}
+    report = folders.document(folders.Options(verdicts, NOT_CONFORMANT, "none", outcome="not_conformant"))
+    with TemporaryDirectory(prefix="perdure-") as place:
+        folder = folders.write(Path(place), report, LONG[:2_000], rounds=_ROUNDS)
+        told = render(folder, "markdown")
+    if len(told.encode()) > MOST_BYTES:
+        return f"markdown has {len(told.encode()):,} bytes, of ten failures, and a service takes no more than 1 MiB"
+    return None if "are left out here" in told else "markdown leaves out failures without a word"
 
 
 def only_the_folder_is_told(render: Render) -> Complaint:
