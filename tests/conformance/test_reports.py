@@ -457,6 +457,8 @@ def test_what_is_better_is_no_regression(tmp_path: Path) -> None:
         {"id": "JRN-017", "before": "not_claimed", "after": "pass", "way": "better"},
     ]
     assert found["newly_covered"] == ["JRN-017"]
+    assert found["outcome"] == {"before": "not_conformant", "after": "conformant"}
+    assert found["exit_codes"] == {"before": 1, "after": 0}
 
 
 def test_the_comparison_in_the_documentation_is_real(

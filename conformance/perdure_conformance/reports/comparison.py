@@ -140,7 +140,8 @@ def document(found: Comparison) -> JsonObject:
         "profile": found.after.suite.profile,
         "exit_code": found.exit_code,
         "regressions": list(found.regressions),
-        "outcome": {"before": found.before.exit_code, "after": found.after.exit_code},
+        "outcome": {"before": found.before.outcome, "after": found.after.outcome},
+        "exit_codes": {"before": found.before.exit_code, "after": found.after.exit_code},
         "level": {"before": cut(found.before.level, _TEXT), "after": cut(found.after.level, _TEXT)},
         "changes": [
             {"id": change.id, "before": change.before, "after": change.after, "way": change.way}
