@@ -25,7 +25,7 @@ from perdure.kernel.values import JsonError, JsonValue, read_json
 from perdure_conformance import data, verdict
 from perdure_conformance.reports import failure
 from perdure_conformance.reports.failure import CaseError, Found
-from perdure_conformance.reports.report import ExcuseKind, Outcome, outcome_of
+from perdure_conformance.reports.report import ExcuseKind, Outcome, come_to
 from perdure_conformance.suite import Case
 from perdure_conformance.verdict import Depth, Verdict
 
@@ -228,15 +228,20 @@ def contradiction(document: Document) -> str | None:
     twice = [identity for identity, times in Counter(row.id for row in document.requirements).items() if times > 1]
     if twice:
         return f"{twice[0]} has several verdicts"
-    excused = [row for row in document.requirements if row.excuse is not None]
-    if stray := next((row.id for row in excused if row.verdict != "fail"), None):
+    verdicts = document.verdicts
+    excuses = {row.id: row.excuse.kind for row in document.requirements if row.excuse is not None}
+    if stray := next((key for key in excuses if verdicts[key] != "fail"), None):
         return f"{stray} has an excuse, and does not fail"
-    counted = tuple(row.verdict for row in document.requirements if row.excuse is None)
-    code = verdict.exit_code(counted, document.depth, faulty=document.fault is not None)
-    code = verdict.NOT_CONFORMANT if document.surprises else code
+    code, outcome = come_to(
+        verdict.exit_code,
+        verdicts,
+        excuses,
+        document.depth,
+        surprised=bool(document.surprises),
+        faulty=document.fault is not None,
+    )
     if code != document.exit_code:
         return f"its exit_code is {document.exit_code}, and its verdicts come to {code}"
-    outcome = outcome_of(code, [row.excuse.kind for row in excused if row.excuse is not None])
     return None if outcome == document.outcome else f"its outcome is {document.outcome}, and it comes to {outcome}"
 
 

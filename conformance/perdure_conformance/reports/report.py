@@ -18,6 +18,7 @@ from perdure.kernel.values import JsonObject, JsonValue, digest
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements, requirements_digest
+from perdure_conformance.rules import ExitCode
 from perdure_conformance.suite import AnyProfile, Judgement
 from perdure_conformance.terms import NO_TERMS, Surprise, Terms
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
@@ -72,11 +73,14 @@ def build(  # noqa: PLR0913 - all that a report tells
     actual = {key: finding.case.actual for key, finding in judgement.findings.items()}
     surprises = profile.rules.surprises(terms.expected, verdicts, actual)
     excuses = _excuses(profile, verdicts, terms, {each.requirement for each in surprises})
-    counted = tuple(verdict for key, verdict in verdicts.items() if key not in excuses)
-    code = profile.rules.exit_code(counted, depth, faulty=bool(judgement.faults))
-    if surprises:
-        code = NOT_CONFORMANT
-    outcome = outcome_of(code, [excuse.kind for excuse in excuses.values()])
+    code, outcome = come_to(
+        profile.rules.exit_code,
+        verdicts,
+        {key: excuse.kind for key, excuse in excuses.items()},
+        depth,
+        surprised=bool(surprises),
+        faulty=bool(judgement.faults),
+    )
     document: dict[str, JsonValue] = {
         "report_version": REPORT_VERSION,
         "suite": {"name": "perdure", "version": version("perdure"), "profile": profile.name},
@@ -141,13 +145,23 @@ def _excuses(
     return excuses
 
 
-def outcome_of(code: int, excuses: Collection[ExcuseKind]) -> Outcome:
-    """Return what an exit code comes to, with these kinds of excuses for what is broken."""
+def come_to(
+    exit_code: ExitCode,
+    verdicts: Mapping[str, Verdict],
+    excuses: Mapping[str, ExcuseKind],
+    depth: Depth,
+    *,
+    surprised: bool,
+    faulty: bool,
+) -> tuple[int, Outcome]:
+    """Return the exit code that verdicts come to, but for those that are excused, and what it is called."""
+    counted = tuple(verdict for key, verdict in verdicts.items() if key not in excuses)
+    code = NOT_CONFORMANT if surprised else exit_code(counted, depth, faulty=faulty)
     if code != CONFORMANT:
-        return "not_conformant" if code == NOT_CONFORMANT else "no_verdict"
-    if "expected" in excuses:
-        return "as_expected"
-    return "as_pinned" if excuses else "conformant"
+        return code, "not_conformant" if code == NOT_CONFORMANT else "no_verdict"
+    if "expected" in excuses.values():
+        return code, "as_expected"
+    return code, "as_pinned" if excuses else "conformant"
 
 
 def release() -> str:
