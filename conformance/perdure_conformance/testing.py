@@ -27,7 +27,7 @@ from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import AnyProfile, Options
 from perdure_conformance.terms import TermsRefused
-from perdure_conformance.verdict import CONFORMANT, Depth
+from perdure_conformance.verdict import CONFORMANT, Depth, is_allowed
 
 
 class Conformance:
@@ -106,8 +106,8 @@ class Conformance:
                 pytest.fail(told, pytrace=False)
             case "not_claimed":
                 pytest.skip(f"not claimed: {sentence}")
-            case "not_reached" if report.document["depth"] == "quick":
-                pytest.skip(f"not reached at depth quick: {sentence}")
+            case "not_reached" as verdict if is_allowed(verdict, report.depth):
+                pytest.skip(f"not reached at depth {report.depth}: {sentence}")
             case verdict:
                 why = judgement.inconclusive.get(requirement, "")
                 pytest.fail(inert(f"{requirement} is {verdict}. {why}".strip()), pytrace=False)

@@ -39,11 +39,15 @@ def verdict_on(evidence: Evidence) -> Verdict:
     return "pass" if evidence.reached else "not_reached"
 
 
+def is_allowed(verdict: Verdict, depth: Depth) -> bool:
+    """Return whether what is conformant may have this verdict on a requirement (TOL-002, TOL-006)."""
+    return verdict in {"pass", "not_claimed"} or (verdict == "not_reached" and depth == "quick")
+
+
 def exit_code(verdicts: Sequence[Verdict], depth: Depth, *, faulty: bool) -> int:
     """Return what the verdicts add up to (TOL-001, TOL-002, TOL-006)."""
     if "fail" in verdicts:
         return NOT_CONFORMANT
-    judged = [verdict for verdict in verdicts if verdict != "not_claimed"]
-    if faulty or not judged or "inconclusive" in judged or "pass" not in judged:
+    if faulty or "pass" not in verdicts or not all(is_allowed(verdict, depth) for verdict in verdicts):
         return NO_VERDICT
-    return NO_VERDICT if "not_reached" in judged and depth != "quick" else CONFORMANT
+    return CONFORMANT

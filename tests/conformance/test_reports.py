@@ -341,6 +341,9 @@ def test_what_was_not_reached_at_a_depth_that_allows_it_is_skipped(tmp_path: Pat
     text = junit.render(telling.tell(kept.read(folder)))
     valid_junit(text)
     assert 'failures="0" errors="0" skipped="2"' in text
+    broken = folders.Options({**options.verdicts, "JRN-007": "fail"}, 1, "none", outcome="not_conformant")
+    folder = folders.write(tmp_path / "broken", {**folders.document(broken), "depth": "quick"})
+    assert 'failures="2" errors="0" skipped="2"' in junit.render(telling.tell(kept.read(folder)))
 
 
 def test_many_failures_are_left_out_and_it_is_said_so(tmp_path: Path) -> None:

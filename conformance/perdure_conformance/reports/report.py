@@ -39,6 +39,7 @@ class Report:
     """The judgement of one implementation, with its verdicts."""
 
     document: JsonObject
+    depth: Depth
     exit_code: int
     verdicts: Mapping[str, Verdict]
     outcome: Outcome
@@ -127,7 +128,7 @@ def build(  # noqa: PLR0913 - all that a report tells
         "durable_operations": judgement.counts.get("durable_operations", 0),
         "counts": dict(judgement.counts),
     }
-    return Report(document, code, verdicts, outcome, excuses, surprises)
+    return Report(document, depth, code, verdicts, outcome, excuses, surprises)
 
 
 def _excuses(

@@ -18,7 +18,7 @@ from perdure_conformance.reports.kept import FAILURES_READ, Document, Failure, K
 from perdure_conformance.reports.picture import Picture, picture
 from perdure_conformance.reports.report import IN_PART, ExcuseKind
 from perdure_conformance.suite import Case
-from perdure_conformance.verdict import Verdict
+from perdure_conformance.verdict import Verdict, is_allowed
 
 VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "not_reached", "not_claimed")
 _UNPROVED: Final[tuple[Verdict, ...]] = ("inconclusive", "not_reached", "not_claimed")
@@ -67,6 +67,8 @@ class Line:
     """Why nothing can be said, or why it does not count, if it is so."""
     excuse: ExcuseKind | None
     """What kind of excuse it has, if it is broken and does not count."""
+    is_allowed: bool
+    """Whether what is conformant may have this verdict."""
 
     @property
     def verdict_in_words(self) -> str:
@@ -155,6 +157,7 @@ def tell(kept: Kept) -> Telling:
                 None if row.verdict == "not_claimed" else row.reached,
                 _in_one_line(row.why if row.excuse is None else row.excuse.why, _SENTENCE),
                 None if row.excuse is None else row.excuse.kind,
+                is_allowed(row.verdict, document.depth),
             )
             for row in document.requirements
         ),
