@@ -36,7 +36,7 @@ def test_what_was_told_of_one_failure_is_not_told_again_of_another() -> None:
     assert "actual    b" in first
     assert "stderr    no disk" in first
     assert second.startswith("JRN-002  ")
-    assert second.endswith("are those of JRN-001, above.\nagain     perdure rerun r/JRN-002")
+    assert second.endswith("are those of JRN-001.\nagain     perdure rerun r/JRN-002")
     assert "actual" not in second
     assert "actual    c" in third
     assert third.endswith("stderr    as of JRN-001, above")

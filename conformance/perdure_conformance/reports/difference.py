@@ -47,6 +47,11 @@ def marked(expected: object, actual: object) -> tuple[Marked, Marked]:
     return _shown(_value(expected, actual, "\n")), _shown(_value(actual, expected, "\n"))
 
 
+def text(marked: Marked) -> str:
+    """Return a text without its marks."""
+    return "".join(piece.text for piece in marked)
+
+
 def plain(value: object) -> Marked:
     """Return one value as text, without a mark."""
     return _shown([Piece(_text(value), differs=False)])

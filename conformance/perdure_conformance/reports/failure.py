@@ -50,8 +50,8 @@ class CaseError(Exception):
 def remove_old(report: Path) -> int:
     """Remove the failures that an earlier check left in a report's folder, and nothing else. Return how many."""
     removed = 0
-    for name in [*requirements(), *(f"fault-{kind}" for kind in FAULTS)]:
-        folder = report / "failures" / name
+    for name in [*requirements(), *(f"fault:{kind}" for kind in FAULTS)]:
+        folder = report / "failures" / folder_name(name)
         if folder.is_symlink() or not (folder / CASE).is_file():
             continue
         for file in _FILES:
@@ -68,9 +68,14 @@ def write_text(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
 
 
+def folder_name(failed: str) -> str:
+    """Return what the folder of a failure is called: as the failure is, without a sign that has a meaning in paths."""
+    return failed.replace(":", "-")
+
+
 def folder_of(report: Path, finding: Finding) -> Path:
     """Return where a failure is kept."""
-    return report / "failures" / finding.failure.replace(":", "-")
+    return report / "failures" / folder_name(finding.failure)
 
 
 def write(report: Path, finding: Finding) -> Path:
@@ -125,9 +130,14 @@ def last_words(stderr: str, lines: int = _STDERR_LINES_SHOWN) -> list[str]:
     return [f"stderr    {line}" for line in inert(stderr).splitlines()[-lines:]]
 
 
-def rerun_line(folder: Path) -> str:
+def rerun_line(folder: Path | str) -> str:
     """Return the line that plays a failure again."""
     return f"perdure rerun {shlex.quote(str(folder))}"
+
+
+def refers_to(failed: str) -> str:
+    """Return a sentence that stands for a case that was told of an earlier failure."""
+    return f"The case, what was expected and what came are those of {failed}."
 
 
 def in_words(finding: Finding, folder: Path) -> str:

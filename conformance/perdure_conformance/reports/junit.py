@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from xml.etree import ElementTree as ET
 
-from perdure_conformance.reports.difference import Marked
+from perdure_conformance.reports import difference
 from perdure_conformance.reports.telling import Line, Telling, Told, Tone
 
 Kind = Literal["passed", "failure", "error", "skipped"]
@@ -161,17 +161,10 @@ def _in_words(failed: Told) -> str:
 
 
 def _lines(failed: Told) -> Iterator[str]:
-    if failed.problem:
-        yield failed.problem
-    if failed.same_as:
-        yield f"The case, what was expected and what came are those of {failed.same_as}."
+    yield from filter(None, (failed.problem, failed.refers))
     yield from failed.steps
     if failed.expected is not None:
-        yield f"expected {_text(failed.expected)}"
+        yield f"expected {difference.text(failed.expected)}"
     if failed.actual is not None:
-        yield f"actual {_text(failed.actual)}"
+        yield f"actual {difference.text(failed.actual)}"
     yield from filter(None, (failed.how, failed.again))
-
-
-def _text(marked: Marked) -> str:
-    return "".join(piece.text for piece in marked)

@@ -268,7 +268,7 @@ def _named(document: Document) -> Iterator[Failure]:
 
 
 def _folder_of(bare: Failure, failures: Path) -> Path:
-    return failures / bare.name.replace(":", "-")
+    return failures / failure.folder_name(bare.name)
 
 
 def _size_bytes(path: Path) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from perdure_conformance.reports.difference import Marked
+from perdure_conformance.reports import difference
 from perdure_conformance.reports.page import SIGNS
 from perdure_conformance.reports.telling import Telling, Told
 
@@ -98,8 +98,8 @@ def _failure(failed: Told) -> Iterator[str]:
     if failed.problem:
         yield f"There is no case to show: {prose(failed.problem)}"
         yield ""
-    if failed.same_as:
-        yield f"The case, what was expected and what came are those of {failed.same_as}."
+    if failed.refers:
+        yield failed.refers
         yield ""
     for language, lines in _blocks(failed):
         if lines:
@@ -117,14 +117,10 @@ def _blocks(failed: Told) -> Iterator[tuple[str, Sequence[str]]]:
     yield "", failed.steps
     if failed.actual is not None:
         if failed.expected is None:
-            yield "", [_text(failed.actual)]
+            yield "", [difference.text(failed.actual)]
         else:
-            yield "diff", _difference(_text(failed.expected), _text(failed.actual))
+            yield "diff", _difference(difference.text(failed.expected), difference.text(failed.actual))
     yield "", [f"stderr    {line}" for line in failed.stderr]
-
-
-def _text(marked: Marked) -> str:
-    return "".join(piece.text for piece in marked)
 
 
 def _difference(expected: str, actual: str) -> list[str]:

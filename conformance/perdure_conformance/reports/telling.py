@@ -100,7 +100,17 @@ class Told:
     @property
     def anchor(self) -> str:
         """Its name, as part of an address."""
-        return self.name.replace(":", "-")
+        return failure.folder_name(self.name)
+
+    @property
+    def refers(self) -> str:
+        """The sentence that stands for its case, where an earlier failure has this very case."""
+        return failure.refers_to(self.same_as) if self.same_as else ""
+
+    @property
+    def refers_to_anchor(self) -> str:
+        """That earlier one, as part of an address."""
+        return failure.folder_name(self.same_as)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +319,7 @@ def _with_case(failed: Failure, case: Case, steps: tuple[str, ...]) -> Told:
 
 
 def _again(failed: Failure) -> str:
-    return f"perdure rerun {shlex.quote(_in_one_line(failed.folder, _NAME))}" if failed.folder else ""
+    return failure.rerun_line(_in_one_line(failed.folder, _NAME)) if failed.folder else ""
 
 
 def _few(lines: Sequence[str], most: int, *, from_end: bool = False) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from perdure_conformance.reports import telling
-from perdure_conformance.reports.failure import in_words, last_words, rerun_line
+from perdure_conformance.reports.failure import in_words, last_words, refers_to, rerun_line
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.kept import Document
 from perdure_conformance.reports.report import Report
@@ -76,7 +76,7 @@ def _told_once(finding: Finding, folder: Path, told: dict[str, str]) -> str:
     again = f"again     {rerun_line(folder)}"
     first = told.setdefault(body.replace(again, ""), finding.failure)
     if first != finding.failure:
-        return f"{head}\n\nThe case, what was expected and what came are those of {first}, above.\n{again}"
+        return f"{head}\n\n{refers_to(first)}\n{again}"
     stderr = "\n".join(last_words(finding.stderr))
     source = told.setdefault(stderr, finding.failure) if stderr else finding.failure
     return words if source == finding.failure else words.replace(stderr, f"stderr    as of {source}, above")

@@ -119,8 +119,8 @@ def write(folder: Path, report: JsonObject, text: str = "", *, rounds: int = 1) 
     assert isinstance(rows, Sequence)
     broken = [str(row["id"]) for row in rows if isinstance(row, Mapping) and row["case"]]
     for name in [*broken, *([FAULTY] if report["fault"] else [])]:
-        failure.write(folder, _finding(name, text, rounds))
-        (folder / "failures" / name.replace(":", "-") / failure.STDERR).write_text(f"last words{text}\n", "utf-8")
+        kept = failure.write(folder, _finding(name, text, rounds))
+        (kept / failure.STDERR).write_text(f"last words{text}\n", "utf-8")
     return folder
 
 
