@@ -286,6 +286,17 @@ def test_cases_that_are_too_large_together_are_not_read(tmp_path: Path, monkeypa
     assert all(problem.endswith("is larger than any case, or all cases together are.") for problem in others)
 
 
+def test_a_link_is_not_followed_on_a_system_without_a_flag_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "_NO_LINK", 0)
+    folder = folders.write(tmp_path / "report", folders.document())
+    (folder / "report.json").rename(tmp_path / "elsewhere.json")
+    (folder / "report.json").symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(ReportRefused, match=r"cannot be read: Too many levels of symbolic links\."):
+        kept.read(folder)
+
+
 def test_a_pipe_and_a_link_are_not_waited_for_and_not_followed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "report.json")
     with pytest.raises(ReportRefused, match="it is no file"):

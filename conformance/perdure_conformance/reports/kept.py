@@ -38,7 +38,9 @@ FAILURES_READ: Final = 50
 _CASES_BYTES: Final = 64 * 2**20
 _STDERR_BYTES: Final = 2**16
 _ADVICE: Final = "Take the folder as a check has written it."
-_NO_WAITING: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_NO_WAITING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+"""Where a system has no such flag, a link is found before the file is opened."""
 
 
 class ReportRefused(Exception):
@@ -322,7 +324,9 @@ def _found(path: Path, name: str) -> Found:
 
 def _content(path: Path, most: int, *, follow: bool = False, of_end: bool = False) -> bytes:
     """Return at most so many bytes of a file that is no link, and no pipe on which one would wait. Raises `OSError`."""
-    descriptor = os.open(path, _NO_WAITING if follow else _NO_WAITING | os.O_NOFOLLOW)
+    if not follow and path.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    descriptor = os.open(path, os.O_RDONLY | _NO_WAITING | (0 if follow else _NO_LINK))
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
