@@ -367,6 +367,16 @@ def test_many_failures_are_left_out_and_it_is_said_so(tmp_path: Path) -> None:
     assert errors[-1].startswith("::error title=51 more errors are left out::JRN-009 is broken, JRN-010 is broken, ")
 
 
+def test_a_summary_tells_failures_as_long_as_there_is_room_and_counts_the_others(tmp_path: Path) -> None:
+    verdicts = {f"JRN-{number:03}": "fail" for number in range(10)}
+    report = folders.document(folders.Options(verdicts, 1, "none", outcome="not_conformant"))
+    told = rendering.rendered(folders.write(tmp_path, report, LONG[:2_000], rounds=24), "markdown")
+    assert len(told.encode()) <= summary.MOST_BYTES
+    shown = len(re.findall(r"^### JRN-", told, re.MULTILINE))
+    assert 1 < shown < 9
+    assert f"{10 - shown} more failures are left out here" in told
+
+
 def test_github_is_given_as_many_errors_and_warnings_as_it_shows(tmp_path: Path) -> None:
     names = [f"JRN-{number:03}" for number in range(36)]
     broken, excused, surprising = names[:12], names[12:24], names[24:]
