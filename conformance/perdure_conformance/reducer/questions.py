@@ -37,7 +37,7 @@ from perdure_conformance.reducer.histories import acquired
 from perdure_conformance.reducer.playing import short
 from perdure_conformance.reducer.reference import begun, command_of, read_entry
 from perdure_conformance.reducer.shown import recovered
-from perdure_conformance.reducer.views import told, view_of
+from perdure_conformance.reducer.views import bare, told, view_of
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Violation
 
@@ -335,10 +335,10 @@ def _of_what_is_shown(question: Query, truth: Truth, answer: Restored) -> Iterat
     elif error.snapshot == "discarded" and not answer.restored:
         about = NO_SNAPSHOT_IS_FATAL
     yield Point(about, answer.restored, expected, actual)
-    wanted = document_of_state(truth.state)
-    for pointer in differences(wanted, answer.state):
+    wanted, found = bare(document_of_state(truth.state)), bare(answer.state or {})
+    for pointer in differences(wanted, found):
         there: JsonValue = {pointer: at(wanted, pointer)}
-        yield Point(about, kept=False, expected=there, actual={pointer: at(answer.state, pointer)})
+        yield Point(about, kept=False, expected=there, actual={pointer: at(found, pointer)})
 
 
 def _of_what_was_there(question: Query, setting: Setting) -> Iterator[Point]:

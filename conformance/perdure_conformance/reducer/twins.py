@@ -14,7 +14,7 @@ from perdure.journal.client import Recovered
 from perdure.kernel.rules import RULES
 from perdure.kernel.snapshots import state_digest
 from perdure.kernel.state import State
-from perdure.kernel.values import JsonObject
+from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.reducer.contract import Capabilities, Decided, Entry, Reduced, Restored, Shown
 from perdure_conformance.reducer.reference import EVERYTHING, ReferenceKernel
 from perdure_conformance.reducer.registry import TWINS, twin
@@ -83,7 +83,24 @@ class SaysItInOtherWords(ReferenceKernel):
         return {**_DEFAULTS.get(str(event["type"]), {}), **event}
 
     def document(self, state: State) -> JsonObject:
-        return {"ancestors": [], "signals": {}, "recovery": None, **super().document(state)}
+        told = super().document(state)
+        nodes = told["nodes"]
+        assert isinstance(nodes, Mapping)
+        every: JsonObject = {name: self._every_member(node) for name, node in nodes.items()}
+        return {"ancestors": [], "signals": {}, "recovery": None, **told, "nodes": every}
+
+    def _every_member(self, node: JsonValue) -> JsonValue:
+        assert isinstance(node, Mapping)
+        active = node.get("active")
+        if isinstance(active, Mapping):
+            resolved = active.get("resolved", ())
+            assert isinstance(resolved, Sequence)
+            active = {"wait": None, **active, "resolved": [self._with_payload(gain) for gain in resolved]}
+        return {"activation": None, "closed": False, "retry_ms": None, **node, "active": active}
+
+    def _with_payload(self, gain: JsonValue) -> JsonValue:
+        assert isinstance(gain, Mapping)
+        return {"payload": None, **gain} if gain["kind"] == "signal" else gain
 
 
 @twin
