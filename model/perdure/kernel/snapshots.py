@@ -128,7 +128,9 @@ class ActiveAttempt(Part, frozen=True, kw_only=True, gc=False, omit_defaults=Tru
     deadline_ms: (
         Annotated[AtLeastZero, about("Says when the attempt expires, in virtual time; without it, never.")] | None
     ) = None
-    input: Annotated[Members, about("Is what the attempt is given.")]
+    input: Annotated[
+        Members, about("Is what the attempt is given: the fields of its node's `input` and `input_mapping`.")
+    ]
     wait: Annotated[WaitForSignal | WaitForTime, about("Says what it waits for, if it waits.")] | None = None
     resolved: Annotated[
         tuple[ReceivedSignal | PassedTime, ...], about("Lists what it waited for and got, in this order.")
@@ -139,18 +141,28 @@ class NodeDocument(Part, frozen=True, kw_only=True, gc=False, omit_defaults=True
     """How a node stands."""
 
     status: Annotated[Status, about("Is its status.")]
-    activations: Annotated[AtLeastZero, about("Counts its activations, those that wait included.")] = 0
-    activation: Annotated[Activation, about("Says what began the current activation, if an edge did.")] | None = None
+    activations: Annotated[
+        AtLeastZero, about("Counts its activations, those that wait or were discarded included.")
+    ] = 0
+    activation: (
+        Annotated[
+            Activation,
+            about("Says what began the current activation, or the last one if that has ended, if an edge did."),
+        ]
+        | None
+    ) = None
     queue: Annotated[
         tuple[Activation, ...], about("Lists the activations that wait, in the order in which they will begin.")
     ] = ()
-    attempts: Annotated[AtLeastZero, about("Counts the attempts of the current activation.")] = 0
+    attempts: Annotated[
+        AtLeastZero, about("Counts the attempts of the current activation, or of the last one if that has ended.")
+    ] = 0
     active: Annotated[ActiveAttempt, about("Is the attempt that is active, if one is.")] | None = None
     retry_ms: (
-        Annotated[AtLeastZero, about("Says when the next attempt may start, in virtual time, if that is set.")] | None
+        Annotated[AtLeastZero, about("Says when the next attempt may start, in virtual time, until it may.")] | None
     ) = None
     outcome: Annotated[AtLeastOne, about("Is the sequence of its last outcome, if it had any.")] | None = None
-    closed: Annotated[bool, about("Says whether it was closed, and will never be activated again.")] = False
+    closed: Annotated[bool, about("Says whether closing ended it, so that it will never be activated again.")] = False
     released: (
         Annotated[
             Mapping[NodeName, AtLeastOne],

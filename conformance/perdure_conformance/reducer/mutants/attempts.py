@@ -273,6 +273,22 @@ class LooksUpAgain(ReferenceKernel):
         return super().document(state)
 
 
+@mutant("RUN-017")
+class ForgetsWhatANodeIsGivenItself(ReferenceKernel):
+    """Tells as input of an attempt what is mapped alone."""
+
+    def step(self, state: State | None, event: AnyEvent, version: int) -> State:
+        after = super().step(state, event, version)
+        if not isinstance(event, NodeStarted | ChildStarted):
+            return after
+        position = after.plan.positions[event.node]
+        node, mapping = after.nodes[position], after.node(position).input_mapping
+        found = {name: value for name, value in (node.input or {}).items() if name in mapping}
+        return msgspec.structs.replace(
+            after, nodes=after.nodes.set(position, msgspec.structs.replace(node, input=found))
+        )
+
+
 @mutant("RUN-018", overlaps=("DEP-008", "EDG-012", "RUN-017", "RUN-019"))
 class StartsWithoutItsInput(Forgets):
     """Leaves out of an input what is missing, and lets the handler find out."""
@@ -332,6 +348,16 @@ class TakesAnyOutputOfAnOutcomeThatIsOwed(Rewrites):
             return event
         same = (due.node, due.attempt_id, due.outcome.kind) == (event.node, event.attempt_id, event.outcome.kind)
         return due if same else event
+
+
+@mutant("RUN-019")
+class TakesEvidenceOfAnOutcomeThatIsOwed(Rewrites):
+    """Looks at the kind and the output of an outcome that is owed, and not at its evidence."""
+
+    def rewritten(self, state: State, event: AnyEvent) -> AnyEvent:
+        if not isinstance(self.owed(state), NodeOutcomeCommitted) or not isinstance(event, NodeOutcomeCommitted):
+            return event
+        return msgspec.structs.replace(event, outcome=msgspec.structs.replace(event.outcome, evidence=()))
 
 
 # The lifecycle

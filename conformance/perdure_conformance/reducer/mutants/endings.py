@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
+from immutables import Map
 
 from perdure.kernel.changes import applied
+from perdure.kernel.closing import is_cold
 from perdure.kernel.consequences import owed, tidied
 from perdure.kernel.errors import Corruption, HistoryError, corrupt
 from perdure.kernel.events import (
@@ -21,6 +23,7 @@ from perdure.kernel.events import (
     RunCancelled,
     RunFailed,
 )
+from perdure.kernel.liveness import to_be_closed
 from perdure.kernel.mapping import run_output
 from perdure.kernel.outcomes import output_fields
 from perdure.kernel.rules import RULES
@@ -30,6 +33,10 @@ from perdure_conformance.reducer.contract import Entry
 from perdure_conformance.reducer.mutants.faults import Forgets, Forgives, PassesOver, ignoring
 from perdure_conformance.reducer.reference import ReferenceKernel
 from perdure_conformance.reducer.registry import mutant
+
+_TERMINATES_FROM: Final = 4
+"""The version from which on NodeTerminated is there."""
+
 
 # Closing
 
@@ -79,6 +86,23 @@ class ForgetsTheOutcomeOfTheTerminated(ReferenceKernel):
         return super().document(state)
 
 
+@mutant("RUN-022")
+class LeavesAllThatIsOlderToSettle(ReferenceKernel):
+    """Leaves to Settle whatever asked for changes before version 4, also what a live node still reached then."""
+
+    def step(self, state: State | None, event: AnyEvent, version: int) -> State:
+        if state is not None and state.version < _TERMINATES_FROM <= version:
+            for position, node in state.nodes.items():
+                if node.status == "changes_requested":
+                    number = state.plan.component[position]
+                    part = state.components[number]
+                    part = msgspec.structs.replace(
+                        part, closable=Map((key, None) for key in part.closable if key != position)
+                    )
+                    state = msgspec.structs.replace(state, components=state.components.set(number, part))
+        return super().step(state, event, version)
+
+
 class _ClosesInAnotherOrder(ReferenceKernel):
     """It closes the nodes of a round in another order."""
 
@@ -118,6 +142,21 @@ class ReleasesAfterAllRounds(ReferenceKernel):
             after = super().step(tidied(later, self.rules), event, version)
             agenda = msgspec.structs.replace(after.agenda, releases=state.agenda.releases)
             return msgspec.structs.replace(after, agenda=agenda)
+
+
+@mutant("RUN-023")
+class ReleasesWithinARound(ReferenceKernel):
+    """Releases a node as soon as its policy is satisfied, in the middle of a round."""
+
+    def step(self, state: State | None, event: AnyEvent, version: int) -> State:
+        after = super().step(state, event, version)
+        agenda = after.agenda
+        if not agenda.closing or agenda.releases is None or not is_cold(after, agenda.closing[0]):
+            return after
+        for position in agenda.closing[agenda.closed :]:
+            after = to_be_closed(after, position)
+        first = msgspec.structs.replace(agenda, closing=(), closed=0, judging=True)
+        return tidied(msgspec.structs.replace(after, agenda=first), self.rules)
 
 
 # Results

@@ -39,6 +39,7 @@ from perdure_conformance.reducer.scenarios.scenario import (
 )
 
 _ONE_ATTEMPT: Final = {"max_attempts": 1}
+_EVIDENCE: Final = {"artifact_id": attempt(9), "byte_length": 1, "sha256": "0" * 64}
 
 
 # What starts
@@ -284,6 +285,17 @@ def inputs_are_looked_up() -> Iterator[Scenario]:
         refused(other.past.plus(started("W", 4), ended("W", 4))),
         accepted(other.played(started("W", 4))),
     )
+    mapped = {"y": {"node": "P", "output": "y"}}
+    run = Run(
+        [node("P", outputs=["y"]), node("D", "P", input={"x": 1}, artifacts={"z": _EVIDENCE}, input_mapping=mapped)]
+    )
+    run.run("P", "succeeded", {"y": 2})
+    run.start("D")
+    yield scenario(
+        "RUN-017",
+        "what a node is given itself, beside what is mapped",
+        accepted(run.past, {"/nodes/D/active/input": {"x": 1, "y": 2}}),
+    )
     yield from _of_a_prerequisite()
     yield from _of_any_node()
 
@@ -430,6 +442,7 @@ def _reason(name: str, past: History, sequence: int) -> Scenario:
         f"a reason {name}",
         refused(past.but(at, outcome={"kind": other, "reason": ""}), at),
         refused(past.but(at, outcome={**outcome, "reason": "x" * 4_097}), at),
+        refused(past.but(at, outcome={**outcome, "evidence": [_EVIDENCE]}), at),
         accepted(past.but(at, outcome={**outcome, "reason": "in other words"})),
         accepted(past.but(at, outcome={**outcome, "reason": ""})),
     )

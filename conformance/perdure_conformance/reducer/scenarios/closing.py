@@ -823,6 +823,19 @@ def changes_without_a_correction_fail() -> Iterator[Scenario]:
         refused(left.past.plus(ended("B", 2), run_is("failed"))),
         accepted(ends, {"/nodes/A/status": "changes_requested"}),
     )
+    edges = [edge("C>B", "changes_requested"), edge("L>C", "blocked")]
+    older = Run("CBLZ", edges, version=3, initial_nodes=["C", "L", "Z"])
+    older.run("C", "changes_requested")
+    older.run("B")
+    older.goes_on(4)
+    older.start("L")
+    ends = older.played(ended("L", 3))
+    yield scenario(
+        "RUN-022",
+        "what a live node reached when version 4 began is no matter of Settle",
+        refused(older.past.plus(ended("L", 3), started("Z", 4))),
+        accepted(ends, {"/nodes/C/status": "failed"}),
+    )
     run.run("B")
     yield scenario(
         "RUN-022",
@@ -864,6 +877,17 @@ def closing_goes_in_rounds() -> Iterator[Scenario]:
         "RUN-023",
         "what a round releases comes before the next round",
         refused(past.swapped(-2), -2),
+        accepted(past),
+    )
+    nodes = ["I", "L1", node("D", "L1", dependency_policy="all_completed"), "L2"]
+    run = Run(nodes, [edge("I>L1", "blocked"), "L1>L2", "L2>L1"], initial_nodes=["I"])
+    run.start("I")
+    past = run.played(ended("I", 1))
+    yield scenario(
+        "RUN-023",
+        "what a round releases comes after the whole round",
+        refused(past.swapped(-2), -2),
+        unfinished(past.without(-1)),
         accepted(past),
     )
     run = Run(["I", "M", node("X", "M")], [edge("I>M", "blocked"), edge("M>X")], initial_nodes=["I"])
