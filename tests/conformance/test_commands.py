@@ -66,6 +66,16 @@ def test_the_example_in_node_is_conformant(tmp_path: Path) -> None:
     assert "not_reached" not in verdicts(report).values()
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed: its example is not covered")
+def test_the_reducer_in_node_is_conformant(tmp_path: Path) -> None:
+    adapter = EXAMPLES / "node-reducer/adapter.mjs"
+    done = perdure("check", "reducer", "--command", f"node {adapter}", "--depth", "quick", "--json", cwd=tmp_path)
+    report = report_of(done)
+    assert done.returncode == 0
+    assert report["level"] == "Kernel with state, codes, jitter"
+    assert "not_reached" not in verdicts(report).values()
+
+
 def test_the_example_in_python_is_conformant(tmp_path: Path) -> None:
     words = ("check", "journal", "lines_journal:LinesJournal", "--depth", "quick", "--report", str(tmp_path), "--json")
     report = report_of(perdure(*words, cwd=EXAMPLES / "python-journal"))

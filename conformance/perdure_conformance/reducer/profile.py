@@ -31,6 +31,7 @@ REDUCER: Final = Profile(
     mutants=MUTANTS,
     twins=TWINS,
     steps="questions",
+    examples={"node-reducer": ("node", "node-reducer/adapter.mjs")},
     sizes=Sizes(unit="events", largest=60, median=15),
     written_stands_alone=True,
 )
