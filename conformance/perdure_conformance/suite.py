@@ -203,6 +203,8 @@ class Judgement:
     """Requirements of which something that was asked had no definite answer, each with a sentence that says why."""
     cut_short: bool = False
     """Whether something drawn could not go on, for want of any definite answer."""
+    not_played: list[str] = field(default_factory=list)
+    """What was left out or broken off since something was found before, in words (TOL-002)."""
     fault: AdapterFault | None = None
     """What ended the judgement."""
     lapses: list[AdapterFault] = field(default_factory=list)

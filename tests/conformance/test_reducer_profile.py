@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections import Counter
@@ -241,6 +242,8 @@ def test_a_program_is_judged_as_an_object(tmp_path: Path, kernel: str) -> None:
     done = perdure("check", "reducer", "--command", shlex.join([*serve, path]), *only, cwd=tmp_path)
     as_object = perdure("check", "reducer", path, *only, cwd=tmp_path)
     assert done.returncode == as_object.returncode == (0 if kernel.endswith("ReferenceKernel") else 1)
+    not_covered = json.loads((tmp_path / "perdure-report/report.json").read_text("utf-8"))["not_covered"]
+    assert ("drawn runs: not played, since something failed before" in not_covered) == bool(done.returncode)
     if done.returncode:
         again = perdure("rerun", "perdure-report/failures/RUN-028", cwd=tmp_path)
         assert "It fails again, the same way." in again.stdout

@@ -80,11 +80,13 @@ class _ReducerCourt(QuestionCourt[ReducerCase, Capabilities, Query]):
     def ask_drawn(self) -> None:
         """Ask about drawn runs, unless something is known to be broken: it would be found again, by other names."""
         if self.options.off or self.judgement.findings:
+            self.judgement.not_played.append(f"{DRAWN}: not played, since something failed before")
             return
         for question, truth in self.each(DRAWN, draw_questions(self._plan.runs, self.options.seed)):
             if can_be_asked(question, self.claims):
                 self._ask(question, truth, DRAWN)
                 if self.judgement.findings:
+                    self.judgement.not_played.append(f"{DRAWN}: played up to the first failure")
                     return
 
     def replay(self, case: ReducerCase) -> Replay:

@@ -123,7 +123,11 @@ def build(  # noqa: PLR0913 - all that a report tells
             {"id": each.requirement, "kind": each.kind, "sentence": inert(each.sentence)} for each in surprises
         ],
         "fault": _fault(judgement, cases),
-        "not_covered": _not_covered(profile, claims, verdicts) if description else ["everything: it did not open"],
+        "not_covered": (
+            [*_not_covered(profile, claims, verdicts), *judgement.not_played]
+            if description
+            else ["everything: it did not open"]
+        ),
         "durations": {name: round(seconds, 3) for name, seconds in judgement.durations_s.items()},
         "durable_operations": judgement.counts.get("durable_operations", 0),
         "counts": dict(judgement.counts),
