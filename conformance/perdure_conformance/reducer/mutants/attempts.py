@@ -168,7 +168,7 @@ class NeverLooksAtReasons(ReferenceKernel):
     rules = replace(
         RULES,
         same_outcome=lambda one, other: (
-            one.kind == other.kind
+            (one.kind, one.evidence) == (other.kind, other.evidence)
             if isinstance(one, Unsuccessful) and isinstance(other, Unsuccessful)
             else RULES.same_outcome(one, other)
         ),

@@ -387,7 +387,7 @@ class NeverSkips(ReferenceKernel):
     rules = replace(RULES, closing=_closing)
 
 
-@mutant("EDG-016", overlaps=("DEP-001", "DEP-002", "DEP-010", "DEP-011"))
+@mutant("EDG-016", overlaps=("DEP-001", "DEP-002", "DEP-010", "DEP-011", "RUN-023"))
 class KeepsALoopAlive(Wayward):
     """Does not skip the nodes of a loop, since they lead to each other."""
 
