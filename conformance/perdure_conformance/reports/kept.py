@@ -23,9 +23,11 @@ from jsonschema.exceptions import best_match
 
 from perdure.kernel.values import JsonError, JsonValue, read_json
 from perdure_conformance import data, verdict
+from perdure_conformance.profiles import PROFILES
 from perdure_conformance.reports import failure
 from perdure_conformance.reports.failure import CaseError, Found
-from perdure_conformance.reports.report import ExcuseKind, Outcome, come_to
+from perdure_conformance.reports.report import IN_PART, ExcuseKind, Outcome, come_to
+from perdure_conformance.requirements import requirements_digest
 from perdure_conformance.suite import Case
 from perdure_conformance.verdict import Depth, Verdict
 
@@ -234,6 +236,10 @@ def contradiction(document: Document) -> str | None:
     excuses = {row.id: row.excuse.kind for row in document.requirements if row.excuse is not None}
     if stray := next((key for key in excuses if verdicts[key] != "fail"), None):
         return f"{stray} has an excuse, and does not fail"
+    if unseen := next((row.id for row in document.requirements if row.verdict == "pass" and not row.reached), None):
+        return f"{unseen} passes, and was never reached"
+    if document.level != IN_PART and (absent := _absent(document)):
+        return f"its level is {document.level[:100]!a}, and it has no verdict on {absent}"
     code, outcome = come_to(
         verdict.exit_code,
         verdicts,
@@ -245,6 +251,14 @@ def contradiction(document: Document) -> str | None:
     if code != document.exit_code:
         return f"its exit_code is {document.exit_code}, and its verdicts come to {code}"
     return None if outcome == document.outcome else f"its outcome is {document.outcome}, and it comes to {outcome}"
+
+
+def _absent(document: Document) -> str | None:
+    """Return a requirement that a report has no verdict on, if it is of this very set of requirements."""
+    profile = PROFILES.get(document.suite.profile)
+    if profile is None or requirements_digest(profile.pages) != document.requirements_digest:
+        return None
+    return next((each.id for each in profile.requirements() if each.id not in document.verdicts), None)
 
 
 def _failures(document: Document, folder: Path) -> Iterator[Failure]:
