@@ -126,8 +126,12 @@ def meaning_of_fault(failure: str) -> str:
 
 
 def last_words(stderr: str, lines: int = _STDERR_LINES_SHOWN) -> list[str]:
-    """Return the end of standard error, for people."""
-    return [f"stderr    {line}" for line in inert(stderr).splitlines()[-lines:]]
+    """Return standard error for people: its beginning, where some languages tell the cause, and its end."""
+    said = inert(stderr).splitlines()
+    if len(said) > lines:
+        begun = lines // 2
+        said = [*said[:begun], f"… ({len(said) - lines:,} more lines)", *said[begun - lines :]]
+    return [f"stderr    {line}" for line in said]
 
 
 def rerun_line(folder: Path | str) -> str:
