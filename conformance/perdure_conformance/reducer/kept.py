@@ -150,20 +150,20 @@ class Kept:
         return self.keeping(self.snapshot.body, after)
 
 
-def kept(past: History) -> Kept:
-    """Return what a journal keeps of a history, and no snapshot."""
+def kept(past: History, run_id: str = RUN) -> Kept:
+    """Return what a journal keeps of the history of a run, and no snapshot."""
     whole, rest = batches_of(past.entries)
-    return Kept(past, tuple(_envelopes(whole + ([rest] if rest else []))))
+    return Kept(past, tuple(_envelopes(run_id, whole + ([rest] if rest else []))), run_id=run_id)
 
 
-def _envelopes(batches: Iterable[tuple[Value, ...]]) -> Iterable[Envelope]:
+def _envelopes(run_id: str, batches: Iterable[tuple[Value, ...]]) -> Iterable[Envelope]:
     sequence = 0
     for batch in batches:
         for index, entry in enumerate(batch):
             sequence += 1
             yield envelope_of(
                 {
-                    "run_id": RUN,
+                    "run_id": run_id,
                     "sequence": sequence,
                     "event_id": event_id(sequence),
                     "batch_index": index,

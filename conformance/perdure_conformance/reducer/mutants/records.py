@@ -188,6 +188,15 @@ class ReadsNewerRecords(MendsRecords):
         return {**record, "schema_version": min(record["schema_version"], 5)}
 
 
+@mutant("JRN-043")
+class ReadsIdsInLowerCase(MendsRecords):
+    """Takes an id in capitals for the same one."""
+
+    def record(self, record: Fact, envelope: Envelope, shown: Shown) -> Fact:
+        del envelope, shown
+        return {**record, "run_id": record["run_id"].lower(), "event_id": record["event_id"].lower()}
+
+
 @mutant("JRN-044")
 class NeverLooksAtEnvelopes(ReferenceKernel):
     """Takes the position and the event id from the record alone."""
@@ -225,7 +234,7 @@ class DropsRepetitions(MendsRuns):
         return [record for number, record in enumerate(records) if record not in records[:number]]
 
 
-@mutant("JRN-046", overlaps=("JRN-051",))
+@mutant("JRN-046", overlaps=("JRN-043", "JRN-051"))
 class ReadsRecordsOfAnyRun(MendsRecords):
     """Never compares the run of a record."""
 
@@ -290,6 +299,20 @@ class WorksBatchesOut(MendsRuns):
             {**record, "batch_index": index, "batch_size": size}
             for record, (index, size) in zip(records, places, strict=True)
         ]
+
+
+@mutant("JRN-048")
+class BelievesTheFirstOfABatch(MendsRuns):
+    """Reads the size of a batch in its first record, and never looks at it in the others."""
+
+    def run(self, records: list[Fact]) -> list[Fact]:
+        sizes: Fact = {}
+        found = []
+        for record in records:
+            if record["batch_index"] == 0:
+                sizes = {"batch_size": record["batch_size"]} if "batch_size" in record else {}
+            found.append({**record, **sizes})
+        return found
 
 
 @mutant("JRN-049")

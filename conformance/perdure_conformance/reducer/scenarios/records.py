@@ -7,20 +7,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from perdure.kernel.values import digest
-from perdure_conformance.reducer.histories import acquired, node, run_id, run_is, started
+from perdure_conformance.reducer.histories import RUN, acquired, advanced, node, run_id, run_is, started
 from perdure_conformance.reducer.kept import GONE, Kept, envelope_of, event_id, kept, with_members
 from perdure_conformance.reducer.playing import Run
 from perdure_conformance.reducer.scenarios.scenario import Scenario, refuses, restores, scenario
 
 OTHER_RUN: Final = run_id(2)
+LETTERS: Final = 0xABCDEF
+"""An identity with letters in it, which is another text in capitals."""
 
 TEXT: Final = "plain"
 ODD: Final = "NUL \0, U+2028 \u2028, \U0001f600, e\u0301, \ufeff"
 
 
-def a_run(text: str = TEXT) -> Run:
-    """Return a run under way: record 3 is a batch of its own, and so is 6."""
-    run = Run([node("A", outputs=["text"]), node("B", "A")])
+def a_run(text: str = TEXT, name: str = RUN) -> Run:
+    """Return a run under way: record 3 is a batch of its own, and so is 7."""
+    run = Run([node("A", outputs=["text"]), node("B", "A")], creation={"run_id": name})
     run.advance(5)
     run.start("A")
     run.end("A", "succeeded", {"text": text})
@@ -155,6 +157,15 @@ def records_have_their_members() -> Iterator[Scenario]:
         refuses(right.but(ALONE, schema_version=0), ALONE, "incompatible"),
         restores(right),
     )
+    event, run = event_id(LETTERS), run_id(LETTERS)
+    lettered = kept(a_run(name=run).past, run).but(LAST, event_id=event)
+    yield scenario(
+        "JRN-043",
+        "records with an id in capitals",
+        restores(lettered),
+        refuses(lettered.but(LAST, event_id=event.upper()).labelled(LAST, event_id=event), LAST),
+        refuses(lettered.but(ALONE, run_id=run.upper()), ALONE),
+    )
 
 
 def records_are_those_of_their_envelopes() -> Iterator[Scenario]:
@@ -237,6 +248,15 @@ def batches_are_whole() -> Iterator[Scenario]:
         refuses(right.until(6).but(OUTCOME, batch_size=3), 6),
         refuses(right.but(ALONE, batch_index=1, batch_size=2), ALONE),
         refuses(right.until(6).but(6, batch_index=0), 6),
+    )
+    three = kept(Run([node("A"), node("B")]).past + advanced(5))
+    yield scenario(
+        "JRN-048",
+        "batches whose records say different sizes",
+        restores(three),
+        *(refuses(three.but(at, batch_size=size), at) for at in (2, 3) for size in (2, 4)),
+        refuses(right.but(6, batch_size=1), 6),
+        refuses(right.but(6, batch_size=3), 6),
     )
 
 
