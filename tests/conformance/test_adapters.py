@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Final, NoReturn, get_args
 import pytest
 from tests.conformance.helpers import perdure, perdure_here
 
-from perdure_conformance.adapters.new import LANGUAGES, LanguageName, skeleton
+from perdure_conformance.adapters.new import LANGUAGES, LanguageName, NotWritten, skeleton, write
 from perdure_conformance.requirements import requirements
 
 ALL_TOOLCHAINS: Final = os.environ.get("PERDURE_TOOLCHAINS") == "1"
@@ -136,12 +137,68 @@ def test_a_skeleton_is_written_over_nothing(tmp_path: Path) -> None:
     assert "file/below cannot be written to" in done.stderr
 
 
+def test_a_skeleton_is_written_into_its_folder_alone(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/src").symlink_to("../outside")
+    done = perdure_here("adapter", "new", "--lang", "rust", "--folder", "linked", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "perdure: linked/src is a link, which is not followed, and nothing was written. "
+        "Name another folder with --folder.\n"
+    )
+    assert [path.name for path in (tmp_path / "linked").iterdir()] == ["src"]
+    (tmp_path / "link").symlink_to("outside")
+    assert perdure_here("adapter", "new", "--lang", "rust", "--folder", "link/", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "outside/src/main.rs").is_file()
+
+
+def test_no_half_of_a_skeleton_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/src").write_text("mine", "utf-8")
+    done = perdure_here("adapter", "new", "--lang", "rust", "--folder", "there", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "there/src is no folder, and nothing was written." in done.stderr
+    assert [path.name for path in (tmp_path / "there").iterdir()] == ["src"]
+
+
+def test_what_was_written_before_a_failure_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    smallest = (skeleton("rust") / "Cargo.toml").stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (smallest, limits[1]))
+    try:
+        with pytest.raises(NotWritten, match="File too large"):
+            write("rust", tmp_path / "mine/new/below")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("a" * 5_000, f"{'a' * 200}… (4,800 more characters are left out) cannot be written to: File name too long."),
+        ("a\nNext:", r"'a\nNext:' has a control character in it."),
+        ("\x1b[2Ja", r"'\x1b[2Ja' has a control character in it."),
+    ],
+    ids=["too long", "a line feed", "an escape"],
+)
+def test_a_name_that_no_folder_should_have_is_refused_in_one_sentence(folder: str, said: str, tmp_path: Path) -> None:
+    done = perdure_here("adapter", "new", "--lang", "go", "--folder", folder, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"perdure: {said} Name another folder with --folder.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_comes_next_is_said(tmp_path: Path) -> None:
     done = perdure_here("adapter", "new", "--lang", "go", "--folder", "my folder", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.endswith(
         "\nNext:\n  cd 'my folder' && go build -o adapter .\n  perdure adapter smoke --command ./adapter\n"
     )
+    done = perdure_here("adapter", "new", "--lang", "python", "--folder=-rf", cwd=tmp_path)
+    assert "\n  cd ./-rf\n" in done.stdout
     told = json.loads(perdure_here("adapter", "new", "--lang", "java", "--folder", "a", "--json", cwd=tmp_path).stdout)
     assert told["files"] == ["a/Adapter.java", "a/FileJournal.java", "a/Json.java"]
     assert told["command"] == "java -cp build Adapter"

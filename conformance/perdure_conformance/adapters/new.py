@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal
 
+from perdure_conformance.reports.inert import cut
+
 LanguageName = Literal["python", "typescript", "go", "rust", "java"]
+
+_ADVICE: Final = "Name another folder with --folder."
+_SHOWN: Final = 200
+"""How many characters of a name are shown."""
 
 
 class NotWritten(Exception):
@@ -59,19 +67,45 @@ def skeleton(name: LanguageName) -> Path:
 def write(name: LanguageName, folder: Path) -> tuple[Path, ...]:
     """Write a skeleton into a folder, which is made if it is not there; return its files. Raises `NotWritten`.
 
-    Nothing that is there is written over.
+    Nothing that is there is written over, no link in the folder is followed, and what was written before a failure is
+    removed.
     """
-    language = LANGUAGES[name]
-    there = [folder / file for file in language.files if (folder / file).exists() or (folder / file).is_symlink()]
-    if there:
-        raise NotWritten(f"{there[0]} is there already, and nothing was written. Name another folder with --folder.")
-    written = tuple(folder / file for file in language.files)
+    if any(unicodedata.category(character) == "Cc" for character in str(folder)):
+        raise NotWritten(f"{cut(ascii(str(folder)), _SHOWN)} has a control character in it. {_ADVICE}")
+    parts = LANGUAGES[name].files
+    texts = [(skeleton(name) / part).read_text("utf-8") for part in parts]
+    written = tuple(folder / part for part in parts)
     try:
-        for file, path in zip(language.files, written, strict=True):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8") as new:
-                new.write((skeleton(name) / file).read_text("utf-8"))
+        _require_room(folder, parts)
+        with ExitStack() as undo:
+            for path, text in zip(written, texts, strict=True):
+                for parent in reversed(path.parents):
+                    if not parent.exists():
+                        parent.mkdir()
+                        undo.callback(_remove, parent.rmdir)
+                with path.open("x", encoding="utf-8") as new:
+                    undo.callback(_remove, path.unlink)
+                    new.write(text)
+            undo.pop_all()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise NotWritten(f"{folder} cannot be written to: {reason}. Name another folder with --folder.") from error
+        raise NotWritten(f"{cut(str(folder), _SHOWN)} cannot be written to: {reason}. {_ADVICE}") from error
     return written
+
+
+def _require_room(folder: Path, parts: tuple[str, ...]) -> None:
+    """Require that none of the files is there, and that what they are in is a folder, and no link, if it is there."""
+    for part in parts:
+        path = folder / part
+        if path.exists() or path.is_symlink():
+            raise NotWritten(f"{path} is there already, and nothing was written. {_ADVICE}")
+        for parent in path.parents[: len(Path(part).parents) - 1]:
+            if parent.is_symlink():
+                raise NotWritten(f"{parent} is a link, which is not followed, and nothing was written. {_ADVICE}")
+            if parent.exists() and not parent.is_dir():
+                raise NotWritten(f"{parent} is no folder, and nothing was written. {_ADVICE}")
+
+
+def _remove(step: Callable[[], None]) -> None:
+    with suppress(OSError):
+        step()

@@ -62,8 +62,9 @@ def new(
     except NotWritten as error:
         wrong_usage(str(error))
     language = LANGUAGES[lang]
+    place = f"./{folder}" if str(folder).startswith("-") else str(folder)  # Else it would be an option of cd.
     steps = [
-        " && ".join(words for words in (f"cd {shlex.quote(str(folder))}", language.build) if words),
+        " && ".join(words for words in (f"cd {shlex.quote(place)}", language.build) if words),
         f"perdure adapter smoke --command {shlex.quote(language.run)}",
     ]
     if as_json:
