@@ -239,7 +239,9 @@ def _reason(verdicts: Collection[Verdict], *, faulty: bool) -> str:
         return "nothing that was selected is claimed: there was nothing to judge"
     if "inconclusive" in verdicts:
         return "some answers left everything open"
-    return "a claimed requirement was not reached"
+    if "not_reached" in verdicts:
+        return "a claimed requirement was not reached"
+    return "what is broken does not count, and nothing else was judged"
 
 
 def _given(words: Mapping[str, str | list[str]]) -> str:

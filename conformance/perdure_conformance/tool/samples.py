@@ -15,7 +15,7 @@ from perdure.journal.frames import frame
 from perdure.journal.sqlite import SCHEMA
 from perdure.kernel.caches import snapshot_of
 from perdure.kernel.consequences import owed
-from perdure.kernel.errors import HistoryError
+from perdure.kernel.errors import HistoryError, corrupt
 from perdure.kernel.events import EVENTS, RUNTIME_VERSION, AnyEvent
 from perdure.kernel.histories import followed_from
 from perdure.kernel.identity import EventId, RunId
@@ -55,7 +55,7 @@ _TIMES: Final = {"at_s": 1732944000.1234567, "took_s": 1e-7, "least": 5e-324, "m
 
 
 def _batches(entries: Sequence[Entry], version: int | None) -> list[Batch]:
-    """Return the batches of a history, all of it in one version if one is given. Raises `HistoryError`."""
+    """Return the batches of a history, all of it in one version if one is given, each whole. Raises `HistoryError`."""
     found: list[Batch] = []
     state: State | None = None
     is_open = False
@@ -67,6 +67,8 @@ def _batches(entries: Sequence[Entry], version: int | None) -> list[Batch]:
             found.append((recorded, []))
         found[-1][1].append(event)
         is_open = owed(state, RULES) is not None
+    if is_open:
+        corrupt("incomplete_batch", "the last batch is not complete")
     return found
 
 
@@ -89,7 +91,7 @@ def of_every_kind() -> tuple[Lines, ...]:
             if missing & wanted:
                 try:
                     found.append(_lines(_batches(entries, version)))
-                except HistoryError:  # What this version does not know, or knew otherwise.
+                except HistoryError:  # What this version does not know, knew otherwise, or owes more after.
                     continue
                 missing -= wanted
     assert all(version not in {1, RUNTIME_VERSION} for version, _ in missing), missing
