@@ -11,6 +11,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Final, NoReturn, get_args
 
@@ -43,7 +44,7 @@ def run(*words: str, cwd: Path) -> str:
 
 
 def build_python(folder: Path) -> str:
-    run("mypy", "--strict", ".", cwd=folder)
+    run(sys.executable, "-m", "mypy", "--strict", ".", cwd=folder)
     return LANGUAGES["python"].run
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,10 @@ JOURNAL = [requirement.id for requirement in PROFILES["journal"].requirements()]
 def outcome_of(folder: Path, target: str | list[str], *words: str, more: str = "pass") -> tuple[int, str]:
     folder.joinpath("test_it.py").write_text(CLASS.format(target=target, more=more))
     command = (sys.executable, "-m", "pytest", "-rsfx", "-p", "no:cacheprovider", *BY_NAME, "-W", "error", *words)
-    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=300)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    done = subprocess.run(
+        command, check=False, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
     return done.returncode, done.stdout + done.stderr
 
 

@@ -184,10 +184,15 @@ def is_folder(place: Path) -> bool:
 
 
 def is_report(name: str) -> bool:
-    """Tell whether a path is a report, sound or not: a folder with one, or a file that says so."""
+    """Tell whether a path is a report, sound or not: a folder with one, or a file that says so.
+
+    Nothing else is opened: a pipe can be read once.
+    """
     try:
         if is_folder(Path(name)):
             return Path(name, REPORT).exists()
+        if not os.path.isfile(name):  # noqa: PTH113 - as for folders
+            return False
         content = _content(Path(name), MAX_REPORT_BYTES, follow=True)
         value = read_json(content) if b'"report_version"' in content else None
         return isinstance(value, dict) and "report_version" in value
