@@ -175,11 +175,11 @@ def judged(program: Path, mode: str, only: frozenset[str] = frozenset()) -> Judg
 
 def running(mode: str) -> list[str]:
     found = []
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            words = command.read_bytes().split(b"\0")
+            words = (process / "cmdline").read_bytes().split(b"\0")
             if MARK[1].encode() in words and mode.encode() in words:
-                found.append(command.parent.name)
+                found.append(process.name)
     return found
 
 

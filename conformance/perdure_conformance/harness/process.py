@@ -246,10 +246,10 @@ def _limits(message: JsonObject) -> dict[str, int]:
 def _kill_marked(marker: str) -> None:
     """Kill whoever carries the marker in its environment, and wait until it is gone: it may have left the group."""
     wanted = marker.encode()
-    for environment in Path("/proc").glob("[0-9]*/environ"):
+    for process in Path("/proc").glob("[0-9]*"):  # What is in them may be gone at any moment.
         with contextlib.suppress(OSError):
-            if wanted in environment.read_bytes().split(b"\0"):
-                _kill_and_wait(int(environment.parent.name))
+            if wanted in (process / "environ").read_bytes().split(b"\0"):
+                _kill_and_wait(int(process.name))
 
 
 def _kill_and_wait(pid: int) -> None:

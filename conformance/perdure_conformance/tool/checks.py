@@ -542,8 +542,8 @@ def _miniature(tool: Tool, *words: str) -> Target:
 def _marked(mark: str) -> set[int]:
     """Return the processes that have the mark among their words."""
     found = set()
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if mark.encode() in command.read_bytes().split(b"\0"):
-                found.add(int(command.parent.name))
+            if mark.encode() in (process / "cmdline").read_bytes().split(b"\0"):
+                found.add(int(process.name))
     return found
