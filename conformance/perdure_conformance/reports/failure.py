@@ -27,6 +27,7 @@ from perdure_conformance.suite import Case, Finding
 CASE, FOUND, STDERR = "case.json", "found.json", "stderr.txt"
 _FILES = (CASE, FOUND, "failure.txt", "transcript.txt", STDERR)
 _STDERR_LINES_SHOWN = 6
+_SAYS_NOTHING = "Traceback (most recent call last):"
 MAX_CASE_BYTES = 16 * 2**20
 
 
@@ -127,7 +128,7 @@ def meaning_of_fault(failure: str) -> str:
 
 def last_words(stderr: str, lines: int = _STDERR_LINES_SHOWN) -> list[str]:
     """Return standard error for people: its beginning, where some languages tell the cause, and its end."""
-    said = inert(stderr).splitlines()
+    said = [line for line in inert(stderr).splitlines() if line.strip() != _SAYS_NOTHING]
     if len(said) > lines:
         begun = lines // 2
         said = [*said[:begun], f"… ({len(said) - lines:,} more lines)", *said[begun - lines :]]
