@@ -96,6 +96,7 @@ class AcknowledgesInReverse(_Memory):
         "JRN-009",
         "JRN-012",
         "JRN-013",
+        "JRN-014",
         "JRN-016",
         "JRN-018",
         "JRN-020",
@@ -127,7 +128,7 @@ class LeavesGaps(_Memory):
         return answer
 
 
-@mutant("JRN-005")
+@mutant("JRN-005", overlaps=("JRN-018",))
 class TellsTheLastSequence(_Memory):
     """Tells the last sequence where the next one is asked for."""
 
@@ -499,10 +500,7 @@ class KnowsIdsOfAllRuns(_Memory):
 
 @mutant(
     "JRN-023",
-    overlaps=(
-        "JRN-008",
-        "JRN-009",
-    ),
+    overlaps=("JRN-008", "JRN-009", "JRN-013"),
     report="yvgude/lean-ctx#863",
 )
 class ForgetsIdsOnReopen(_Memory):
@@ -543,7 +541,7 @@ class ServesTheLastRunInstead(_Memory):
         return super().load(self._last or run_id, from_sequence, limit)
 
 
-@mutant("JRN-021")
+@mutant("JRN-021", overlaps=("JRN-020",))
 class EndsAtAFullPage(_Memory):
     """Says that the end is reached when the page is full."""
 
@@ -599,7 +597,7 @@ class SkipsBetweenPages(_Memory):
         return super().load(run_id, from_sequence + 1 if from_sequence > 1 else 1, limit)
 
 
-@mutant("JRN-003", overlaps=("JRN-027",))
+@mutant("JRN-003", overlaps=("JRN-020", "JRN-027"))
 class SortsAsText(_Memory):
     """Sorts sequences as text, so that 10 comes before 2."""
 
@@ -616,13 +614,7 @@ class SortsAsText(_Memory):
 
 @mutant(
     "JRN-016",
-    overlaps=(
-        "JRN-006",
-        "JRN-008",
-        "JRN-018",
-        "JRN-020",
-        "JRN-023",
-    ),
+    overlaps=("JRN-006", "JRN-008", "JRN-018", "JRN-020", "JRN-023", "JRN-027"),
 )
 class LosesTheTailOnClose(_Memory):
     """Closes without writing the last record of each run that was used."""
@@ -647,11 +639,7 @@ class LosesTheTailOnClose(_Memory):
 
 @mutant(
     "JRN-017",
-    overlaps=(
-        "JRN-006",
-        "JRN-023",
-        "LSE-001",
-    ),
+    overlaps=("JRN-006", "JRN-023", "LSE-001", "LSE-002"),
 )
 class CommitsOnClose(SqliteJournal):
     """Acknowledges inside a transaction that it commits when it is closed: kill −9 takes all of it."""
@@ -701,7 +689,7 @@ class TrustsItsOwnCounter(_Memory):
         return answer
 
 
-@mutant("JRN-019", overlaps=("JRN-005", "JRN-009", "JRN-012", "JRN-013", "JRN-018"))
+@mutant("JRN-019", overlaps=("JRN-005", "JRN-009", "JRN-012", "JRN-013", "JRN-018", "JRN-024", "JRN-029"))
 class TrustsItsProcess(SqliteJournal):
     """Counts each run's records in its own process after the first look, and misses what other processes append."""
 
@@ -718,7 +706,7 @@ class TrustsItsProcess(SqliteJournal):
         return answer or SequenceConflict(actual_next=counter)
 
 
-@mutant("JRN-020", report="akka/akka-persistence-jdbc#96")
+@mutant("JRN-020", overlaps=("JRN-028",), report="akka/akka-persistence-jdbc#96")
 class ReadsFromACache(_Memory):
     """Serves a run from the cache that its last load filled, until it appends itself."""
 
@@ -998,7 +986,7 @@ class RenewsInMemoryAlone(_Memory):
         return answer
 
 
-@mutant("LSE-002")
+@mutant("LSE-002", overlaps=("LSE-007",))
 class ExpiresAnInstantEarly(_Memory):
     """Takes a lease as expired at `until_ms` itself: >= where it should be >."""
 
@@ -1010,7 +998,7 @@ class ExpiresAnInstantEarly(_Memory):
         return super().acquire(run_id, owner, ttl_ms, now_ms)
 
 
-@mutant("LSE-002", report="dbos-inc/dbos-transact-py#742")
+@mutant("LSE-002", overlaps=("LSE-007",), report="dbos-inc/dbos-transact-py#742")
 class GrantsItsOwnerAgain(_Memory):
     """Grants a lease again to the owner that holds it."""
 

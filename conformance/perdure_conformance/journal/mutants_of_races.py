@@ -334,7 +334,7 @@ class FillsItsCacheTooLate(_Meeting):
         return Page(rest[:limit], end=len(rest) <= limit)
 
 
-@mutant("JRN-027")
+@mutant("JRN-027", overlaps=("JRN-028",))
 class CutsTornTailsWithoutTheLock(LinesJournal):
     """Repairs a torn tail when it loads, without the lock: it cuts off what another handle has written of a batch."""
 
