@@ -22,9 +22,9 @@ def main() -> None:
         sys.stderr.write("perdure: the current folder does not exist any more. Go to another one.\n")
         sys.exit(USAGE)
     try:
-        from perdure_conformance.cli import app  # noqa: PLC0415 - see above
+        from perdure_conformance.cli import command_line  # noqa: PLC0415 - see above
 
-        app(standalone_mode=True)
+        command_line(sys.argv[1:])(standalone_mode=True)
     except Interrupted:
         sys.stderr.write("Interrupted. Nothing was left running, and no verdict was given.\n")
         sys.exit(INTERRUPTED)

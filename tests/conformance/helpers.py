@@ -11,7 +11,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from perdure_conformance.cli import app
+from perdure_conformance.cli import command_line
 
 ROOT = Path(__file__).resolve().parents[2]
 PERDURE = (sys.executable, "-m", "perdure_conformance")
@@ -27,7 +27,7 @@ def compiled(program: Path, folder: Path) -> Path:
 def perdure_here(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command line in a folder without a Python of its own, where only what is said matters: it is quicker."""
     with contextlib.chdir(cwd):
-        done = CliRunner().invoke(app, words)
+        done = CliRunner().invoke(command_line(words), words)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)

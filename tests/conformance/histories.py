@@ -14,14 +14,14 @@ from typer.testing import CliRunner, Result
 
 from perdure.kernel.values import canonical_json, digest
 from perdure_conformance import data
-from perdure_conformance.cli import app
+from perdure_conformance.cli import command_line
 
 REVIEW_LOOP = str(ROOT / "docs/examples/review-loop.yaml")
 
 
 def run(*words: str) -> Result:
     """Run the command line in this process; only an exit ends it, and what it tells machines keeps its schema."""
-    done = CliRunner().invoke(app, list(words))
+    done = CliRunner().invoke(command_line(words), list(words))
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     if words[0] in PRINTED and "--json" in words and done.stdout:
         schema_of(words[0]).validate(json.loads(done.stdout))

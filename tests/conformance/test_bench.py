@@ -12,7 +12,7 @@ from perdure.kernel.histories import states
 from perdure.kernel.invariants import violations
 from perdure.kernel.records import verified
 from perdure_conformance.bench import growth, journals, loading, runs
-from perdure_conformance.cli import app, bench
+from perdure_conformance.cli import bench, command_line
 
 RESULTS = {"deadlines": "failed", "cancelled": "cancelled"}
 
@@ -40,9 +40,9 @@ def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest
         monkeypatch.setattr(journals, setting, value)
     monkeypatch.setattr(journals, "APPEND_ROUNDS", 1)
     monkeypatch.setattr(gc, "collect", lambda: 0)  # Slow beside so many other tests.
-    shown = CliRunner().invoke(app, ["bench", name])
+    shown = CliRunner().invoke(command_line(), ["bench", name])
     assert shown.exit_code == 0
-    found: Any = json.loads(CliRunner().invoke(app, ["bench", name, "--json"]).stdout)
+    found: Any = json.loads(CliRunner().invoke(command_line(), ["bench", name, "--json"]).stdout)
     if name == "load":
         assert list(found["seconds"]) == list(loading.STEPS)
         assert all(step in shown.stdout for step in loading.STEPS)
@@ -63,5 +63,5 @@ def test_what_is_stored_for_a_benchmark_is_a_sound_run() -> None:
 
 
 def test_an_unknown_benchmark_is_wrong_usage() -> None:
-    shown = CliRunner().invoke(app, ["bench", "swim"])
+    shown = CliRunner().invoke(command_line(), ["bench", "swim"])
     assert shown.exit_code == 2

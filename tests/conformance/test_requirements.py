@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from perdure_conformance import data
-from perdure_conformance.cli import app
+from perdure_conformance.cli import command_line
 from perdure_conformance.journal.clauses import CLAUSES
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.operations import Identities
@@ -93,9 +93,9 @@ def test_a_reserved_requirement_is_listed_and_not_judged(monkeypatch: pytest.Mon
     report = build(SPEC, judgement, SPEC.subjects.find("reference"), depth="quick", seed=1, cases={})
     assert "SPC-931" not in report.verdicts
     assert "SPC-931: reserved, not judged yet" in report.document["not_covered"]  # type: ignore[operator]
-    explained = CliRunner().invoke(app, ["explain"]).output
+    explained = CliRunner().invoke(command_line(), ["explain"]).output
     assert f"SPC-931  (reserved) {announced.sentence}" in explained.replace("\n", " ")
-    assert "nothing judges it yet" in CliRunner().invoke(app, ["explain", "spc-931"]).output
+    assert "nothing judges it yet" in CliRunner().invoke(command_line(), ["explain", "spc-931"]).output
 
 
 def test_every_requirement_belongs_to_somebody() -> None:

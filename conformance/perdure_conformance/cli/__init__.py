@@ -5,34 +5,29 @@ Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 130 interrupted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from perdure_conformance.cli import (
-    adapter,
-    bench,
-    check,
-    diff,
-    doctor,
-    explain,
-    inspect,
-    lint,
-    report,
-    rerun,
-    selftest,
-    simulate,
-    verify,
-)
-
-app = typer.Typer(
-    name="perdure",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+COMMANDS: Final[Mapping[str, str]] = {
+    "check": "check",
+    "rerun": "rerun",
+    "report": "report",
+    "lint": "lint_command",
+    "simulate": "simulate",
+    "verify": "verify",
+    "inspect": "inspect",
+    "diff": "diff",
+    "adapter": "app",
+    "explain": "explain",
+    "selftest": "selftest",
+    "bench": "bench",
+    "doctor": "doctor",
+}
+"""Each command, in the order of the help, and what it is in the module of its name: a function, or several commands."""
 
 
 def _say_version(wanted: bool) -> None:  # noqa: FBT001 - called by the option
@@ -44,21 +39,29 @@ def _say_version(wanted: bool) -> None:  # noqa: FBT001 - called by the option
 _VERSION = typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
 
 
-@app.callback()
 def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
     """Judge durable workflow systems: find out whether they really lose nothing."""
 
 
-app.command("check", epilog=check.EPILOG)(check.check)
-app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
-app.command("report", epilog=report.EPILOG)(report.report)
-app.command("lint", epilog=lint.EPILOG)(lint.lint_command)
-app.command("simulate", epilog=simulate.EPILOG)(simulate.simulate)
-app.command("verify", epilog=verify.EPILOG)(verify.verify)
-app.command("inspect", epilog=inspect.EPILOG)(inspect.inspect)
-app.command("diff", epilog=diff.EPILOG)(diff.diff)
-app.add_typer(adapter.app, name="adapter", help="Start an adapter for an implementation in any language.")
-app.command("explain", epilog=explain.EPILOG)(explain.explain)
-app.command("selftest", epilog=selftest.EPILOG)(selftest.selftest)
-app.command("bench", epilog=bench.EPILOG)(bench.bench)
-app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
+def command_line(words: Sequence[str] = ()) -> typer.Typer:
+    """Return the command line for these words: of the command that they begin with alone, else of all.
+
+    To import every command takes longer than most of them take to run.
+    """
+    app = typer.Typer(
+        name="perdure",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        callback=perdure,
+    )
+    first = words[0] if words else ""
+    for name in [first] if first in COMMANDS else COMMANDS:
+        module = import_module(f"{__name__}.{name}")
+        command = getattr(module, COMMANDS[name])
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, help=module.HELP)
+        else:
+            app.command(name, epilog=module.EPILOG)(command)
+    return app

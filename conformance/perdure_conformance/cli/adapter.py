@@ -36,6 +36,8 @@ from perdure_conformance.reports.failure import last_words
 from perdure_conformance.requirements import requirements
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
+HELP: Final = "Start an adapter for an implementation in any language."
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 NEW_EPILOG = """\b
