@@ -4,8 +4,10 @@ import hashlib
 import json
 import math
 import struct
+import sys
 
 import pytest
+import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -537,6 +539,18 @@ def test_what_is_written_is_read_back_as_the_same_value_and_written_as_the_same_
     canonical = canonical_json(value)
     assert same(read_json(canonical), value)
     assert canonical_json(read_json(canonical)) == canonical
+
+
+@settings(deadline=None)
+@given(VALUES)
+def test_what_is_plain_is_written_as_anything_is(value: JsonValue) -> None:
+    assert canonical_json(value) == rfc8785.dumps(value)
+
+
+def test_every_character_is_written_the_same_whoever_writes() -> None:
+    text = "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
+    assert canonical_json({"plain": text}) == rfc8785.dumps({"plain": text})
+    assert canonical_json({"\u00e4": text}) == rfc8785.dumps({"\u00e4": text})
 
 
 @settings(deadline=None)

