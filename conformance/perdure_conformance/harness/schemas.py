@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import cache
-from itertools import islice
-from typing import Any, Literal
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
-from referencing import Registry, Resource
+from typing import Literal
 
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
-from perdure_conformance import data
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
 from perdure_conformance.harness.messages import METHOD_NOT_FOUND, PROTOCOL, quote
 
-_Schema = bool | Mapping[str, Any]
-
-_ERRORS_COMPARED = 16
 _ITEMS_ALLOWED = 2_000
 """More than any profile asks for in one list."""
 
@@ -80,14 +69,6 @@ def check_result(method: str, params: JsonObject, result: JsonValue) -> JsonObje
     return result
 
 
-def _about_a_refusal(method: str, result: JsonObject) -> str:
-    """Return what is wrong with a refusal that is not right."""
-    word = result["refused"]
-    if not isinstance(word, str) or word not in _refusals():
-        return f"at /refused, {json.dumps(word)[:80]} is no refusal that there is"
-    return _first_problem(f"common#/$defs/{word}", result) or f"{method} is not refused so"
-
-
 def _form(method: str, side: Literal["params", "result"], params: JsonObject) -> str:
     """Return the schema of one side of a method: each profile has its own of `initialize`."""
     of_profile = f"{params['profile']}_" if method == "initialize" and "profile" in params else ""
@@ -115,13 +96,6 @@ def _wrong_form(message: JsonValue, request_id: str) -> str | None:
     return None
 
 
-@cache
-def _refusals() -> frozenset[str]:
-    """Return the words of refusals, of all methods."""
-    schemas = json.loads((data.schemas() / f"protocol-{PROTOCOL}" / "common.json").read_text("utf-8"))["$defs"]
-    return frozenset(word for word, schema in schemas.items() if "refused" in schema.get("properties", {}))
-
-
 def _wrong_id(method: str, found: str, wanted: str) -> AdapterFault:
     prefix, _, number = found.partition("-")
     if prefix == "h" and number.isdecimal() and 0 < int(number[:18]) < int(wanted.removeprefix("h-")):
@@ -139,45 +113,13 @@ def _error(method: str, error: JsonValue) -> AdapterFault | Unsupported:
 
 def _first_problem(schema: str, instance: JsonValue) -> str | None:
     """Return where and how `instance` breaks the schema, or None."""
-    error = best_match(islice(_validator(schema).iter_errors(instance), _ERRORS_COMPARED))
-    return None if error is None else _sentence(_of_what_was_meant(error))
+    from perdure_conformance.harness.differences import first_problem  # noqa: PLC0415 - see there
+
+    return first_problem(schema, instance)
 
 
-def _of_what_was_meant(error: ValidationError) -> ValidationError:
-    """Return what is wrong with the alternative that the instance is most like, where there are several."""
-    while error.validator == "anyOf" and error.context and isinstance(error.instance, dict):
-        assert isinstance(error.validator_value, list)
-        forms = {index: _required(form) for index, form in enumerate(error.validator_value)}
-        members = error.instance.keys()
-        meant = max(forms, key=lambda index: (len(forms[index] & members), -index))
-        inner = best_match(each for each in error.context if each.schema_path[0] == meant)
-        assert inner is not None, "an alternative that nothing is wrong with is the whole's"
-        error = inner
-    return error
+def _about_a_refusal(method: str, result: JsonObject) -> str:
+    """Return what is wrong with a refusal that is not right."""
+    from perdure_conformance.harness.differences import about_a_refusal  # noqa: PLC0415 - see there
 
-
-def _required(form: _Schema) -> frozenset[str]:
-    """Return the members that one alternative needs, whether it stands there or is referred to."""
-    if isinstance(form, Mapping) and "$ref" in form:
-        form = _registry().resolver().lookup(form["$ref"]).contents
-    return frozenset(form.get("required", ())) if isinstance(form, Mapping) else frozenset()
-
-
-def _sentence(error: ValidationError) -> str:
-    place = "/".join(str(step) for step in error.absolute_path)
-    message = error.message if len(error.message) <= 300 else error.message[:300] + "…"
-    return f"at /{ascii(place)[1:-1]}, {ascii(message)[1:-1]}"
-
-
-@cache
-def _validator(schema: str) -> Draft202012Validator:
-    return Draft202012Validator({"$ref": f"urn:perdure:protocol-{PROTOCOL}:{schema}"}, registry=_registry())
-
-
-@cache
-def _registry() -> Registry[_Schema]:
-    folder = data.schemas() / f"protocol-{PROTOCOL}"
-    documents = (json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json")))
-    return Registry[_Schema]().with_resources(
-        (document["$id"], Resource.from_contents(document)) for document in documents
-    )
+    return about_a_refusal(method, result)
