@@ -12,7 +12,7 @@ from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.cases import JournalCase, PlayOf, replay, shrink
 from perdure_conformance.journal.claims import PAGES
-from perdure_conformance.journal.machine import Abilities, Effort, Stop, run_machine
+from perdure_conformance.journal.effort import Abilities, Effort, Stop
 from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
@@ -197,6 +197,8 @@ class _JournalCourt(Court[JournalCase, Capabilities]):
         self.progress(place.machine, place.effort.examples, place.effort.examples)
 
     def _machine_round(self, place: _Place, seed: int) -> None:
+        from perdure_conformance.journal.machine import run_machine  # noqa: PLC0415 - see `effort`
+
         off = self._off | frozenset(self.judgement.findings)
         stops: list[tuple[PlayOf, Violation]] = []
         faults: list[tuple[PlayOf, AdapterFault]] = []

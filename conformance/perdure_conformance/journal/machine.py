@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import msgspec
@@ -22,6 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from perdure_conformance.drawing import drawing, nothing_left_behind
 from perdure_conformance.harness.connection import AdapterFault
+from perdure_conformance.journal.effort import Abilities, Effort, Stop
 from perdure_conformance.journal.operations import (
     Acquire,
     Append,
@@ -45,9 +45,6 @@ from perdure_conformance.journal.play import Play, PlayEnded
 from perdure_conformance.journal.scripts import MALFORMED_EVENT_IDS, ODD_TEXTS
 from perdure_conformance.suite import Inconclusive, Violation
 
-Stop = Violation | AdapterFault | Inconclusive
-"""Why a play could not go on."""
-
 RUNS = st.integers(0, 2)
 LEASED = st.sampled_from((0, 0, 0, 1))
 """Most leases are of one run, so that it has several of them."""
@@ -64,20 +61,6 @@ DAMAGES = st.sampled_from(("flip", "flip", "cut", "zeros", "erase"))
 AT_ONCE = st.lists(st.integers(0, 3), min_size=1, max_size=2)
 """What one of several handles does: a look, or an append of so many events."""
 MALFORMATIONS = st.sampled_from(("empty batch", "gap", "event id", "twice", "empty body"))
-
-
-@dataclass(frozen=True, slots=True)
-class Abilities:
-    """Which rules make sense."""
-
-    can_crash: bool
-    has_snapshots: bool
-    judges_leases: bool
-    fences: bool
-    keeps_files: bool
-    """Whether a file format is claimed."""
-    shares: bool
-    """Whether several handles may be used at the same time."""
 
 
 class _Enough(BaseException):
@@ -387,17 +370,6 @@ class JournalMachine(RuleBasedStateMachine):
         if self.restarts_left and self.batches:
             self.restarts_left -= 1
             self._do(operation)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """How hard the machine tries."""
-
-    examples: int
-    steps: int
-    restarts: int
-    plays_to_shrink: int
-    """How many more plays may be spent on making a failing one smaller."""
 
 
 def run_machine(

@@ -15,11 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
 from perdure.kernel.values import JsonError, JsonValue, read_json
 from perdure_conformance import data, verdict
@@ -30,6 +28,9 @@ from perdure_conformance.reports.report import IN_PART, ExcuseKind, Outcome, com
 from perdure_conformance.requirements import requirements_digest
 from perdure_conformance.suite import Case
 from perdure_conformance.verdict import Depth, Verdict
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 REPORT: Final = "report.json"
 MAX_REPORT_BYTES: Final = 4 * 2**20
@@ -220,6 +221,8 @@ def document_in(content: bytes, path: Path) -> Document:
 
 def _difference(value: JsonValue) -> str | None:
     """Return where a value is not what the schema says, and how."""
+    from jsonschema.exceptions import best_match  # noqa: PLC0415 - to import it takes long
+
     worst = best_match(_validator().iter_errors(value))
     if worst is None:
         return None
@@ -229,6 +232,8 @@ def _difference(value: JsonValue) -> str | None:
 
 @cache
 def _validator() -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - to import it takes long
+
     return Draft202012Validator(json.loads((data.schemas() / "report-1.json").read_text("utf-8")))
 
 

@@ -12,7 +12,6 @@ from perdure_conformance.spec.cases import SpecCase, replay, shrink
 from perdure_conformance.spec.claims import PAGES
 from perdure_conformance.spec.contract import Capabilities
 from perdure_conformance.spec.documents import length_of
-from perdure_conformance.spec.drawn import draw_documents
 from perdure_conformance.spec.pairs import Pair, all_pairs
 from perdure_conformance.spec.questions import Question, about, can_be_asked, hold
 from perdure_conformance.spec.room import ValidatorRoom
@@ -100,6 +99,8 @@ class _SpecCourt(QuestionCourt[SpecCase, Capabilities, Question]):
         return shrink(case, self.target, attempts=self._plan.attempts_to_shrink)
 
     def _draw(self, seed: int) -> None:
+        from perdure_conformance.spec.drawn import draw_documents  # noqa: PLC0415 - to import what draws takes long
+
         for document in self.each(DRAWN, draw_documents(self._plan.documents, seed)):
             self._ask(Question(document), DRAWN)
 
