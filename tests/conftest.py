@@ -13,10 +13,33 @@ _TOLD: list[str] = []
 """What tests have to say when they pass."""
 
 _RUNS_THE_MODEL = "tests/test_house.py::test_the_tests_of_the_model_pass_and_run_every_branch_of_it"
-"""It runs `tests/model` in a process of its own, under coverage."""
+"""It runs `tests/model` in a process of its own, under coverage, but for what is marked `many`."""
 
-_LONG = ("tests/test_house.py", "tests/conformance/test_selftest.py")
-"""They come first, so that several processes end at about the same time."""
+_LONG = (
+    "tests/conformance/test_selftest.py",
+    "tests/test_house.py",
+    "tests/conformance/test_commands.py",
+    "tests/conformance/test_hostile.py",
+    "tests/conformance/test_independent.py",
+    "tests/conformance/test_spec_profile.py",
+    "tests/conformance/test_races.py",
+    "tests/conformance/test_lint.py",
+    "tests/conformance/test_independent_validators.py",
+    "tests/conformance/test_formats.py",
+    "tests/conformance/test_adapters.py",
+    "tests/conformance/test_histories.py",
+    "tests/conformance/test_pytest_plugin.py",
+    "tests/model/test_schema_and_decoder.py",
+)
+"""They come first, the longest before all, so that several processes end at about the same time."""
+
+
+def _is_run_there(item: pytest.Item) -> bool:
+    return item.nodeid.startswith("tests/model/") and item.get_closest_marker("many") is None
+
+
+def _place(name: str) -> int:
+    return next((place for place, path in enumerate(_LONG) if name.startswith(path)), len(_LONG))
 
 
 def pytest_configure() -> None:
@@ -26,12 +49,12 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put long files first; leave the tests of the model to the test that runs them all, if it is selected."""
+    """Put long files first; leave the tests of the model to the test that runs them, if it is selected."""
     if any(item.nodeid == _RUNS_THE_MODEL for item in items):
-        left = [item for item in items if item.nodeid.startswith("tests/model/")]
+        left = [item for item in items if _is_run_there(item)]
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not item.nodeid.startswith("tests/model/")]
-    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+        items[:] = [item for item in items if not _is_run_there(item)]
+    items.sort(key=lambda item: _place(item.nodeid))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

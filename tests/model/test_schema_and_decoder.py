@@ -21,6 +21,8 @@ from perdure.kernel.specification import HandlerCatalogue, Specification
 from perdure.kernel.structure import Reading, read
 from perdure.kernel.values import canonical_json, read_json
 
+pytestmark = pytest.mark.many
+
 KINDS: Final[Mapping[str, tuple[object, int | None]]] = {
     "specification-1": (Specification, None),
     "outcome-1": (Outcome, None),
