@@ -18,6 +18,11 @@ def specification() -> Path:
     return _data("perdure_conformance", "pages", _REPOSITORY / "docs" / "spec")
 
 
+def vectors() -> Path:
+    """Return the folder of golden vectors."""
+    return _data("perdure_conformance", "fixtures", _REPOSITORY / "fixtures")
+
+
 def examples() -> Path | None:
     """Return the folder of examples; None where perdure was installed without its repository."""
     folder = _REPOSITORY / "conformance" / "examples"

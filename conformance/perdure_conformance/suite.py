@@ -40,6 +40,8 @@ class Options:
     off: frozenset[str] = frozenset()
     """Requirements that are not asked about: what breaks one of them ends what is done, and says nothing."""
     parts: frozenset[Part] = frozenset({"written", "drawn"})
+    generated: int = 0
+    """How many histories are generated too, for a profile that has them."""
     smaller: bool = True
     """Whether failing cases are shrunk."""
     first_alone: bool = False
@@ -279,6 +281,10 @@ class Profile(Generic[AnyCase, AnyClaims]):
     """Good programs of the repository, by name: the interpreter, and the file in the folder of examples."""
     written_stands_alone: bool = False
     """Whether each written check shows one requirement and says the same whatever else is asked, and for every seed."""
+    generates: bool = False
+    """Whether it asks about generated histories, as many as are wanted."""
+    vectors_digest: Callable[[], str] | None = None
+    """The digest of the golden vectors that it asks about, if it does."""
 
     def requirements(self, only: frozenset[str] = frozenset()) -> list[Requirement]:
         """Return the requirements in force on the profile's pages, or those of a selection."""

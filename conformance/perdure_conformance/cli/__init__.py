@@ -23,6 +23,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "diff": "diff",
     "adapter": "app",
     "explain": "explain",
+    "vectors": "app",
     "selftest": "selftest",
     "bench": "bench",
     "doctor": "doctor",

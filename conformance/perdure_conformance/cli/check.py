@@ -38,6 +38,7 @@ Examples:
   perdure check spec
   perdure check spec my_package.validator:open_validator --only SPC-017
   perdure check spec --command "node adapter.mjs" --depth quick
+  perdure check reducer --command "./adapter" --generated 10000 --seed 7
 """
 
 _BUILT_IN: Final = "; ".join(", ".join(profile.subjects.built_in) for profile in PROFILES.values())
@@ -61,6 +62,12 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     only: Annotated[
         list[str] | None, typer.Option(help="Judge this requirement alone; several times, or several with commas.")
     ] = None,
+    generated: Annotated[
+        int,
+        typer.Option(
+            min=0, max=10**9, help="Ask a reducer about so many generated histories too, half of them damaged."
+        ),
+    ] = 0,
     expected_failures: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="What is known to fail, each with a reason or link; JSON or YAML."),
@@ -84,6 +91,8 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     judged_as = _profile(profile)
     selected = _selected(judged_as, only or [])
+    if generated and not judged_as.generates:
+        wrong_usage(f"No histories are generated for the profile {judged_as.name}: leave --generated out.")
     implementation = target_or_exit(judged_as.subjects, target, command)
     terms = _terms(judged_as, expected_failures, pinned)
     _prepare(report_dir)
@@ -95,7 +104,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
                 tasks[label] = bar.add_task(label, total=total)
             bar.update(tasks[label], completed=done)
 
-        options = Options(depth, seed, timeout_s=timeout, only=selected)
+        options = Options(depth, seed, timeout_s=timeout, only=selected, generated=generated)
         done = checked(judged_as, implementation, options, report_dir, terms, tell)
     if as_json:
         print_json(done.report.document)

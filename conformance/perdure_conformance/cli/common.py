@@ -79,16 +79,21 @@ def even_if_nobody_reads() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def write_product(content: bytes, option: str) -> None:
-    """Write what was asked for to standard output. Unlike a verdict it must arrive, unless nobody reads any more."""
+def write_product(content: bytes, remedy: str) -> bool:
+    """Write what was asked for to standard output. Unlike a verdict it must arrive, unless nobody reads any more.
+
+    Returns whether somebody does.
+    """
     try:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        wrong_usage(f"standard output cannot be written: {error.strerror}. Name a file with {option}.")
+        wrong_usage(f"standard output cannot be written: {error.strerror}. {remedy}")
+    return True
 
 
 def wrong_usage(sentence: str) -> NoReturn:

@@ -204,7 +204,7 @@ def _write_records(result: Result, output: str | None) -> None:
         return
     content = b"".join(encoded(result.player.records(), "mwj1" if output.lower().endswith(".mwj1") else "jsonl"))
     if output == STDIN:
-        write_product(content, "--output")
+        write_product(content, "Name a file with --output.")
         return
     try:
         Path(output).write_bytes(content)

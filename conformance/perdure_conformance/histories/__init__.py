@@ -9,6 +9,7 @@ walk          folded record by record, with what was owed where it went wrong
 checks        the kinds of check, and which codes are whose
 verification  what was checked, what was not, and whether the end is the end
 snapshots     a snapshot in a file of its own
+sealing       events of a run as the records that a journal stores
 conversion    written in another format, byte for byte
 inspection    what a state amounts to, what is due, and what may be done next
 difference    where two histories part, identities apart

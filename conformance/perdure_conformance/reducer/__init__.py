@@ -11,7 +11,9 @@ playing     runs played by the model, to make histories of
 questions   one question, and what an answer to it must be
 blame       which requirement a difference breaks that nobody thought of
 scenarios   for each requirement questions with the answers they must have, written by hand
+golden      the golden vectors, as questions
 drawn       runs and changed histories that nobody thought of
+generated   histories of every version by the thousand, half of them damaged in one place
 room        where questions are asked: an open kernel
 cases       a failing question as data: asked again, and made smaller
 shorter     shorter histories of the same kind

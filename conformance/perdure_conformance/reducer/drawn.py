@@ -40,7 +40,7 @@ from perdure_conformance.reducer.questions import Query, Truth, truth_about
 from perdure_conformance.reducer.reference import command_of
 from perdure_conformance.reducer.shorter import batches_of
 
-_KINDS: Final = ("succeeded", "changes_requested", "retryable_failure", "permanent_failure", "blocked", "cancelled")
+KINDS: Final = ("succeeded", "changes_requested", "retryable_failure", "permanent_failure", "blocked", "cancelled")
 _SUB: Final[Document] = {"nodes": [node("x", outputs=["r"])], "outputs": {"r": {"node": "x", "output": "r"}}}
 _COMMANDS_A_RUN: Final = 14
 _TOKEN: Final = "a" * 64
@@ -76,7 +76,7 @@ def _document(random: Random) -> Document:
 
 
 def _when(random: Random) -> Any:
-    choices = ("any", {"field": "go", "equals": random.choice((0, True))}, *_KINDS)
+    choices = ("any", {"field": "go", "equals": random.choice((0, True))}, *KINDS)
     return random.choice(choices)
 
 
@@ -150,7 +150,7 @@ class _Asker:
             return fact("OpenTimerWait", **common, deadline_ms=later)
         if self.random.random() < 0.15:
             return fact("OpenSignalWait", **common, name="s", token_sha256=_TOKEN, deadline_ms=later)
-        kind = "succeeded" if self.random.random() < 0.5 else self.random.choice(_KINDS)
+        kind = "succeeded" if self.random.random() < 0.5 else self.random.choice(KINDS)
         output: Any = {"go": self.random.choice((0, True))} if kind in {"succeeded", "changes_requested"} else None
         return fact("CompleteAttempt", **common, outcome=complete("", 0, kind, output)["outcome"])
 

@@ -5,14 +5,18 @@ An identity is a number: `attempt(1)` is always the same attempt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from perdure.kernel.commands import token_digest
 from perdure.kernel.specification import covered_by_hash
 from perdure.kernel.values import JsonObject, digest
 from perdure_conformance.reducer.contract import Entry
+from perdure_conformance.vectors.vector import written
 
 Value = Any  # JSON, as it is written in a table.
 Document = dict[str, Value]
@@ -336,3 +340,21 @@ def history(*events: Fact, version: int = NEWEST) -> History:
 def as_json(command: Fact) -> JsonObject:
     """Return an event or a command as what is sent."""
     return command
+
+
+# As lines of JSON
+
+
+def written_history(history: Iterable[Entry], command: JsonObject | None = None) -> bytes:
+    """Return a history as JSON lines, with a command in the last one if there is any."""
+    lines = [written({"version": entry.version, "event": entry.event}) for entry in history]
+    return b"".join(lines) + (b"" if command is None else written({"command": command}))
+
+
+def read_history(content: bytes) -> tuple[tuple[Entry, ...], JsonObject | None]:
+    """Return the history and the command that JSON lines hold."""
+    lines: Sequence[JsonObject] = [json.loads(line) for line in content.splitlines()]
+    command = lines[-1].get("command") if lines else None
+    entries = lines if command is None else lines[:-1]
+    assert command is None or isinstance(command, Mapping)
+    return tuple(msgspec.convert(entry, Entry) for entry in entries), command

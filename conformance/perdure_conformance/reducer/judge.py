@@ -1,7 +1,8 @@
-"""The profile `reducer`, as one judgement: every scenario, then drawn runs, and a verdict for each requirement."""
+"""The profile `reducer`, as one judgement: every scenario, the golden vectors, drawn runs, generated histories."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +14,9 @@ from perdure_conformance.reducer.cases import ReducerCase, replay, shrink
 from perdure_conformance.reducer.claims import PAGES
 from perdure_conformance.reducer.contract import Capabilities
 from perdure_conformance.reducer.drawn import draw_questions
-from perdure_conformance.reducer.questions import BesideThePoint, Query, Setting, Truth, can_be_asked, hold
+from perdure_conformance.reducer.generated import Generated, generate
+from perdure_conformance.reducer.golden import golden_questions
+from perdure_conformance.reducer.questions import BesideThePoint, Query, Setting, Truth, can_be_asked, hold, truth_about
 from perdure_conformance.reducer.room import KernelRoom
 from perdure_conformance.reducer.rules import RULES
 from perdure_conformance.reducer.scenarios import all_scenarios
@@ -23,6 +26,11 @@ from perdure_conformance.suite import Judgement, Options, Progress, Replay, Viol
 from perdure_conformance.verdict import Depth
 
 DRAWN: Final = "drawn runs"
+GOLDEN: Final = "golden vectors"
+GENERATED: Final = "generated histories"
+
+_ENOUGH: Final = 10
+"""So many requirements that generated histories show to be broken are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ PLANS: Final[dict[Depth, Plan]] = {
 
 def checks_of(requirement: str) -> list[str]:
     """Return the names of all checks that judge a requirement."""
-    return [scenario.name for scenario in all_scenarios() if scenario.requirement == requirement] + [DRAWN]
+    return [scenario.name for scenario in all_scenarios() if scenario.requirement == requirement] + [GOLDEN, DRAWN]
 
 
 def judge(target: Target, options: Options, progress: Progress = say_nothing) -> Judgement:
@@ -60,25 +68,46 @@ class _ReducerCourt(QuestionCourt[ReducerCase, Capabilities, Query]):
     def __init__(self, target: Target, options: Options, progress: Progress) -> None:
         super().__init__(KernelRoom(target, options.timeout_s), options, progress, RULES, PAGES)
         self._plan = PLANS[options.depth]
+        self._disagreements = 0
 
     def ask_written(self) -> None:
-        """Ask all sides of each scenario."""
+        """Ask all sides of each scenario, and then the golden vectors."""
         only = self.options.only
         chosen = [scenario for scenario in all_scenarios() if not only or scenario.requirement in only]
         if self.options.depth == "quick":
             chosen = [scenario for scenario in chosen if not scenario.is_heavy]
+        self._ask_all((scenario.name, side) for scenario in self.each("scenarios", chosen) for side in scenario.sides)
+        self._ask_golden()
+
+    def _ask_golden(self) -> None:
+        """Ask about the golden vectors, unless something is known to be broken, as with what is drawn."""
+        only = self.options.only
+        if self.options.off or self.judgement.findings:
+            self.judgement.not_played.append(f"{GOLDEN}: not asked about, since something failed before")
+            return
+        asked = [(name, side) for name, side in golden_questions() if not only or side.question.about in only]
+        self._ask_all(self.each(GOLDEN, asked))
+
+    def _ask_all(self, asked: Iterable[tuple[str, Side]]) -> None:
+        """Ask; what is beside the point is asked again without a requirement, if nothing was found."""
         beside: list[tuple[str, Side]] = []
-        for scenario in self.each("scenarios", chosen):
-            for side in scenario.sides:
-                is_asked = can_be_asked(side.question, self.claims)
-                if is_asked and not self._ask(side.question, side.truth, scenario.name):
-                    beside.append((scenario.name, side))
+        for name, side in asked:
+            is_asked = can_be_asked(side.question, self.claims)
+            if is_asked and not self._ask(side.question, side.truth, name):
+                beside.append((name, side))
         if not self.options.off and not self.judgement.findings:
             for name, side in beside:
                 self._ask(msgspec.structs.replace(side.question, about="", shared=0), side.truth, name)
 
     def ask_drawn(self) -> None:
-        """Ask about drawn runs, unless something is known to be broken: it would be found again, by other names."""
+        """Ask about drawn runs and generated histories.
+
+        Not if something is known to be broken: it would be found again, by other names.
+        """
+        self._ask_runs()
+        self._ask_generated()
+
+    def _ask_runs(self) -> None:
         if self.options.off or self.judgement.findings:
             self.judgement.not_played.append(f"{DRAWN}: not played, since something failed before")
             return
@@ -88,6 +117,39 @@ class _ReducerCourt(QuestionCourt[ReducerCase, Capabilities, Query]):
                 if self.judgement.findings:
                     self.judgement.not_played.append(f"{DRAWN}: played up to the first failure")
                     return
+
+    def _ask_generated(self) -> None:
+        """Ask about as many generated histories as are wanted, one after the other, and count the disagreements."""
+        count = self.options.generated
+        if not count:
+            return
+        if self.options.off or self.judgement.findings:
+            self.judgement.not_played.append(f"{GENERATED}: not compared, since something failed before")
+            return
+        for done, each in enumerate(generate(count, self.options.seed)):
+            self.progress(GENERATED, done, count)
+            self._compare(each)
+            self.judgement.counts[GENERATED] = done + 1
+            if len(self.judgement.findings) >= _ENOUGH:
+                break
+        self.judgement.counts["disagreements"] = self._disagreements
+
+    def _compare(self, generated: Generated) -> None:
+        question = Query(generated.history, told=())
+        truth = truth_about(question)
+        if truth.error is not None or truth.owed is not None:
+            question = msgspec.structs.replace(question, told=None)
+
+        def compare(off: frozenset[str]) -> None:
+            answer, setting = self._room.ask(question), Setting(self.claims, self._room.reduce)
+            try:
+                hold(question, truth, answer, setting, frozenset(), self.judgement.reached)
+            except Violation as violation:
+                self._disagreements += 1
+                if violation.requirement not in off:
+                    raise
+
+        self.put(question, compare, str(generated), is_kept=False)
 
     def replay(self, case: ReducerCase) -> Replay:
         """Ask again, of a fresh kernel."""

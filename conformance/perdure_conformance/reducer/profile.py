@@ -8,6 +8,7 @@ from perdure_conformance.reducer import claims
 from perdure_conformance.reducer.cases import ReducerCase, replay, shrink
 from perdure_conformance.reducer.contract import Capabilities
 from perdure_conformance.reducer.dispatch import KERNELS
+from perdure_conformance.reducer.golden import golden_digest
 from perdure_conformance.reducer.judge import checks_of, judge
 from perdure_conformance.reducer.mutants import MUTANTS
 from perdure_conformance.reducer.rules import RULES
@@ -34,4 +35,6 @@ REDUCER: Final = Profile(
     examples={"node-reducer": ("node", "node-reducer/adapter.mjs")},
     sizes=Sizes(unit="events", largest=60, median=15),
     written_stands_alone=True,
+    generates=True,
+    vectors_digest=golden_digest,
 )

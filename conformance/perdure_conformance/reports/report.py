@@ -86,7 +86,7 @@ def build(  # noqa: PLR0913 - all that a report tells
         "report_version": REPORT_VERSION,
         "suite": {"name": "perdure", "version": version("perdure"), "profile": profile.name},
         "requirements_digest": requirements_digest(profile.pages),
-        "vectors_digest": None,
+        "vectors_digest": None if profile.vectors_digest is None else profile.vectors_digest(),
         "target": {
             "name": inert(description.name) if description else "unknown",
             "version": inert(description.version) if description else "unknown",

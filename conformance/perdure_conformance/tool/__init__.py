@@ -2,7 +2,8 @@
 
 miniatures  tiny adapters that misbehave, each in one way
 samples     stored histories, with every kind of record, and files of them, sound or not
-checks      what the tool promises, tried on miniatures, mutants, odd twins and samples
+frozen      golden vectors, and folders of them that differ
+checks      what the tool promises, tried on miniatures, mutants, odd twins, samples and vectors
 folders     folders of reports, with any text wherever one may stand
 renderings  what the renderings of reports promise, and how that is seen
 mutants     tools that are wrong, each in one way

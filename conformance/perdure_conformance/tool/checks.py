@@ -1,7 +1,7 @@
 """What the tool promises, each promise as one check of a tool: it returns a complaint, or None if the promise is kept.
 
 A tool is its rules, its way to connect, and what it does with stored histories; the checks try it on miniatures, on
-mutants of journals, on odd twins, and on histories sound and damaged.
+mutants of journals, on odd twins, on histories sound and damaged, and on golden vectors.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from perdure.kernel.values import JsonObject, JsonValue, digest
 from perdure_conformance.adapters.exchange import NotRecorded, exchange
 from perdure_conformance.adapters.model import LevelName, ModelTarget
 from perdure_conformance.adapters.smoke import Smoked, smoke
+from perdure_conformance.golden.collection import all_vectors
+from perdure_conformance.golden.coverage import gaps, goals, reached
 from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, Connection, FaultKind, Unsupported
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.histories.conversion import NotWritten, copied
+from perdure_conformance.histories.sealing import checksum_of, sealed_anew
 from perdure_conformance.histories.snapshots import verified_snapshot
 from perdure_conformance.histories.stored import HistoryRefused
 from perdure_conformance.histories.verification import verified_file
@@ -39,7 +42,9 @@ from perdure_conformance.reports.report import Report, build
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import AnyProfile, Judgement, Options, Part
 from perdure_conformance.terms import NO_TERMS, Entry, Expected, Terms
-from perdure_conformance.tool import renderings, samples
+from perdure_conformance.tool import frozen, renderings, samples
+from perdure_conformance.vectors.folder import Difference, Wanted, differences, wanted_of
+from perdure_conformance.vectors.vector import Vector
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 _TIMEOUT_S: Final = 0.5
@@ -71,6 +76,10 @@ class Tool:
     """Tries a journal for so many seconds."""
     exchange: Callable[[Target, float], Sequence[JsonObject]] = exchange
     """Records what is said to a target, and what it says."""
+    differences: Callable[[Mapping[str, bytes], Wanted], list[Difference]] = differences
+    """Holds the files of a folder of vectors against what has to be there."""
+    gaps: Callable[[Sequence[Vector]], list[str]] = gaps
+    """Tells what has to have a vector, and has none."""
 
     @property
     def journal(self) -> AnyProfile:
@@ -220,7 +229,7 @@ def content_links_and_nothing_are_told_apart(tool: Tool) -> Complaint:
         "sound": (lines, ("sound", None, None)),
         "changed": (changed, ("bad", "checksum", 3)),
         "left out": ([*lines[:2], *lines[3:]], ("bad", "linkage", 3)),
-        "against the rules": ([*lines[:2], samples.sealed_anew(changed[2]), *lines[3:]], ("bad", "rules", 3)),
+        "against the rules": ([*lines[:2], sealed_anew(changed[2]), *lines[3:]], ("bad", "rules", 3)),
         "empty": ([], ("nothing_checked", None, None)),
     }
     for suffix, (name, (content, wanted)) in product(samples.SUFFIXES, cases.items()):
@@ -266,7 +275,7 @@ def nothing_is_read_over(tool: Tool) -> Complaint:
 
 
 def _about_a_clean_cut(tool: Tool, suffix: str, lines: samples.Lines) -> Complaint:
-    head = f"{len(lines)}:{samples.checksum_of(lines[-1])}"
+    head = f"{len(lines)}:{checksum_of(lines[-1])}"
     whole, _ = _verified(tool, suffix, lines, head=head)
     cut, seen = _verified(tool, suffix, lines[:6])
     if (whole["anchored"], cut["anchored"], seen) != ("end", "none", ("sound", None, None)):
@@ -495,6 +504,35 @@ def _wrong_pair(pair: tuple[JsonObject, JsonObject]) -> Complaint:
 def _refusal(reply: JsonValue) -> JsonValue:
     result = reply.get("result") if isinstance(reply, dict) else None
     return result.get("refused") if isinstance(result, dict) else None
+
+
+@check("TOL-023")
+def frozen_is_frozen(tool: Tool) -> Complaint:
+    """Hold a folder with a vector of each kind against itself, and with each way of differing, one at a time."""
+    wanted = wanted_of(frozen.vectors_of_every_kind())
+    if tool.differences(wanted.contents, wanted):
+        return "what the model writes is said to differ from what it writes"
+    for vector in wanted.listed.values():
+        for how, files in frozen.differing(wanted, vector):
+            told = [each.sentence for each in tool.differences(files, wanted) if each.vector == vector.id]
+            if not told:
+                return f"{vector.id}: {how}, and nothing is told of it"
+            if how in frozen.WITH_A_PLACE and not any("there is" in sentence for sentence in told):
+                return f"{vector.id}: {how}, and it is not told where"
+    return None
+
+
+@check("TOL-024")
+def what_has_no_vector_is_told(tool: Tool) -> Complaint:
+    """Take away, for one thing of each sort that has to be reached, the vectors that reach it."""
+    if complaint := tool.gaps(all_vectors()):
+        return f"all is reached, and it is told that this is not: {', '.join(complaint)}"
+    reached_by = {vector.id: reached([vector]) for vector in all_vectors()}
+    for goal in {goal[0]: goal for goal in sorted(goals())}.values():
+        left = [vector for vector in all_vectors() if goal not in reached_by[vector.id]]
+        if " ".join(goal) not in tool.gaps(left):
+            return f"no vector reaches {' '.join(goal)}, and it is not told"
+    return None
 
 
 def _verified(

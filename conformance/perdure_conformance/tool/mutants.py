@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,12 +15,14 @@ from perdure.journal.contract import Capabilities, Granted, Page
 from perdure.kernel.values import JsonObject, JsonValue, canonical_json
 from perdure_conformance.adapters.exchange import STATE_DIR, NotRecorded, exchange
 from perdure_conformance.adapters.smoke import Fix, Smoked, smoke
+from perdure_conformance.golden.coverage import gaps
 from perdure_conformance.harness.connection import Silence, Unsupported
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.histories import verification
 from perdure_conformance.histories.files import opened
+from perdure_conformance.histories.sealing import sealed_anew
 from perdure_conformance.histories.snapshots import verified_snapshot
 from perdure_conformance.histories.stored import Damage, Stored
 from perdure_conformance.histories.verification import head_of, verified_file
@@ -30,7 +33,10 @@ from perdure_conformance.requirements import Requirement
 from perdure_conformance.terms import Expected, Surprise, parsed, surprises
 from perdure_conformance.tool import mutants_of_reports
 from perdure_conformance.tool.checks import Document, Tool
-from perdure_conformance.tool.samples import sealed_anew, write
+from perdure_conformance.tool.samples import write
+from perdure_conformance.vectors.folder import Difference, Wanted, What, differences
+from perdure_conformance.vectors.index import INDEX, read_index
+from perdure_conformance.vectors.vector import Vector
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
 
 
@@ -322,6 +328,42 @@ def _recording_the_folder() -> Callable[[Target, float], Sequence[JsonObject]]:
     return record
 
 
+def _telling(what: Callable[[Difference], bool]) -> Tool:
+    """Return a tool that tells some differences of a folder of vectors alone."""
+    return Tool(differences=lambda files, wanted: [each for each in differences(files, wanted) if what(each)])
+
+
+def _meaning(content: bytes) -> bytes:
+    try:
+        return canonical_json(json.loads(content))
+    except ValueError:
+        return content
+
+
+def _differences_of_meaning(files: Mapping[str, bytes], wanted: Wanted) -> list[Difference]:
+    same = {path: wanted.contents.get(path, b"") for path in files}
+    meant = {path: same[path] if _meaning(files[path]) == _meaning(same[path]) else files[path] for path in files}
+    return differences(meant, wanted)
+
+
+def _differences_from_its_own_index(files: Mapping[str, bytes], wanted: Wanted) -> list[Difference]:
+    digests = {hashlib.sha256(content).hexdigest() for content in files.values()}
+    sound = {file.sha256 for each in read_index(files[INDEX]).vectors for file in each.files} <= digests
+    return [] if sound else differences(files, wanted)
+
+
+def _is_not(what: What) -> Callable[[Difference], bool]:
+    return lambda difference: difference.what != what
+
+
+def _gaps_but_versions(vectors: Sequence[Vector]) -> list[str]:
+    return [gap for gap in gaps(vectors) if not gap.startswith(("event ", "upcast ", "versions "))]
+
+
+def _without_places(files: Mapping[str, bytes], wanted: Wanted) -> list[Difference]:
+    return [replace(each, sentence=f"{each.file} differs") for each in differences(files, wanted)]
+
+
 def _connecting(connection: Callable[..., ProcessConnection]) -> Tool:
     return Tool(connect=connection)
 
@@ -498,4 +540,24 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     ToolMutant(
         "RecordsTheFolder", "TOL-022", "records the folder of the state", Tool(exchange=_recording_the_folder())
     ),
+    ToolMutant("OverlooksMissingFiles", "TOL-023", "compares the files that are there", _telling(_is_not("missing"))),
+    ToolMutant("OverlooksForeignFiles", "TOL-023", "compares the files of vectors alone", _telling(_is_not("extra"))),
+    ToolMutant("ComparesQuestionsAlone", "TOL-023", "compares no answers", _telling(_is_not("answer"))),
+    ToolMutant(
+        "ComparesMeanings",
+        "TOL-023",
+        "takes JSON for the same however it is spelt",
+        Tool(differences=_differences_of_meaning),
+    ),
+    ToolMutant(
+        "TrustsTheIndex",
+        "TOL-023",
+        "holds files against the index beside them, and that against nothing",
+        Tool(differences=_differences_from_its_own_index),
+    ),
+    ToolMutant(
+        "SaysDifferentAlone", "TOL-023", "says that it differs, and not where", Tool(differences=_without_places)
+    ),
+    ToolMutant("LooksForNoGap", "TOL-024", "compares vectors, and asks for no more", Tool(gaps=lambda vectors: [])),  # noqa: ARG005
+    ToolMutant("CountsTypesOnce", "TOL-024", "takes an event of one version for all", Tool(gaps=_gaps_but_versions)),
 )

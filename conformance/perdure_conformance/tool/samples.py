@@ -14,17 +14,13 @@ from typing import Any, Final
 from perdure.journal.frames import frame
 from perdure.journal.sqlite import SCHEMA
 from perdure.kernel.caches import snapshot_of
-from perdure.kernel.consequences import owed
-from perdure.kernel.errors import HistoryError, corrupt
-from perdure.kernel.events import EVENTS, RUNTIME_VERSION, AnyEvent
+from perdure.kernel.errors import HistoryError
+from perdure.kernel.events import EVENTS, RUNTIME_VERSION
 from perdure.kernel.histories import followed_from
-from perdure.kernel.identity import EventId, RunId
-from perdure.kernel.records import Place, sealed, verified
-from perdure.kernel.reduce import reduce
-from perdure.kernel.rules import RULES
-from perdure.kernel.state import State
+from perdure.kernel.records import verified
 from perdure.kernel.values import canonical_json, digest
 from perdure_conformance.histories.conversion import encoded
+from perdure_conformance.histories.sealing import stored
 from perdure_conformance.reducer.contract import Entry
 from perdure_conformance.reducer.histories import (
     RUN,
@@ -38,46 +34,17 @@ from perdure_conformance.reducer.histories import (
     run_is,
     started,
 )
-from perdure_conformance.reducer.reference import read_entry
 from perdure_conformance.reducer.scenarios import all_scenarios
 from perdure_conformance.reducer.scenarios.scenario import Accepted
 
 Lines = Sequence[bytes]
 SUFFIXES: Final = (".jsonl", ".mwj1", ".sqlite3")
 """How the files of the formats are called that `write` writes."""
-Batch = tuple[int, list[AnyEvent]]
-"""A version, and the events of a batch."""
 
 OTHER_RUN: Final = run_id(2)
 
 _TIMES: Final = {"at_s": 1732944000.1234567, "took_s": 1e-7, "least": 5e-324, "most": 1.7976931348623157e308}
 """Numbers whose digits a store that keeps microseconds would lose."""
-
-
-def _batches(entries: Sequence[Entry], version: int | None) -> list[Batch]:
-    """Return the batches of a history, all of it in one version if one is given, each whole. Raises `HistoryError`."""
-    found: list[Batch] = []
-    state: State | None = None
-    is_open = False
-    for entry in entries:
-        recorded = entry.version if version is None else version
-        event = read_entry(Entry(recorded, entry.event))
-        state = reduce(state, event, version=recorded)
-        if not is_open:
-            found.append((recorded, []))
-        found[-1][1].append(event)
-        is_open = owed(state, RULES) is not None
-    if is_open:
-        corrupt("incomplete_batch", "the last batch is not complete")
-    return found
-
-
-def _lines(batches: Sequence[Batch]) -> Lines:
-    lines: list[bytes] = []
-    for version, events in batches:
-        ids = [EventId(f"00000000-0000-7000-9000-{len(lines) + number:012x}") for number in range(len(events))]
-        lines += sealed(Place(RunId(RUN), len(lines) + 1, version), events, ids)
-    return tuple(lines)
 
 
 @lru_cache(maxsize=1)
@@ -90,8 +57,8 @@ def of_every_kind() -> tuple[Lines, ...]:
             wanted = {(entry.version if version is None else version, str(entry.event["type"])) for entry in entries}
             if missing & wanted:
                 try:
-                    found.append(_lines(_batches(entries, version)))
-                except HistoryError:  # What this version does not know, knew otherwise, or owes more after.
+                    found.append(stored(entries, version))
+                except HistoryError:  # What this version does not know, or knew otherwise.
                     continue
                 missing -= wanted
     assert all(version not in {1, RUNTIME_VERSION} for version, _ in missing), missing
@@ -114,7 +81,7 @@ def with_precise_numbers() -> Lines:
         created(graph), ready("A"), started("A", 1), ended("A", 1, output=_TIMES), ready("B", "dependencies")
     )
     past = past.plus(started("B", 2), ended("B", 2), run_is("completed"))
-    return _lines(_batches(past.entries, None))
+    return stored(past.entries)
 
 
 def write(path: Path, lines: Lines, cut: int = 0) -> str:
@@ -144,17 +111,6 @@ def _write_rows(path: Path, lines: Lines) -> None:
 
 _SEQUENCE: Final = re.compile(rb'"sequence":([0-9]+)}$')
 _EVENT_ID: Final = re.compile(rb'"event_id":"([^"]+)"')
-
-
-def checksum_of(line: bytes) -> str:
-    """Return the checksum that a record says."""
-    return str(json.loads(line)["checksum"])
-
-
-def sealed_anew(line: bytes) -> bytes:
-    """Return a record with the checksum that fits what it says."""
-    unsealed = {name: member for name, member in json.loads(line).items() if name != "checksum"}
-    return canonical_json({**unsealed, "checksum": digest(unsealed)})
 
 
 def snapshot_after(lines: Lines, sequence: int) -> Mapping[str, Any]:

@@ -1,0 +1,46 @@
+"""Vectors for other languages: the folder as it is, and beside it each state in full.
+
+In the folder a state is a digest, which says that two states differ, and not where.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Iterable, Mapping
+
+from perdure.kernel.snapshots import document_of_state
+from perdure_conformance.reducer.histories import read_history
+from perdure_conformance.reducer.questions import Query, truth_about
+from perdure_conformance.vectors.folder import FORMAT_PAGE, contents_of
+from perdure_conformance.vectors.vector import Vector
+
+STATES = "states"
+"""The folder of states."""
+
+
+def exported(vectors: Iterable[Vector], page: bytes) -> dict[str, bytes]:
+    """Return the content of every file that is exported, by its path: `page` is the page of the format."""
+    every = tuple(vectors)
+    states = {f"{STATES}/{vector.id}.json": _state(vector) for vector in every if "state_digest" in vector.expected}
+    return {FORMAT_PAGE: page, **contents_of(every), **states}
+
+
+def _state(vector: Vector) -> bytes:
+    """Return the state that a history amounts to, for people and for programs."""
+    history, _ = read_history(next(iter(vector.files.values())))
+    state = truth_about(Query(history)).state
+    assert state is not None
+    return (json.dumps(document_of_state(state), indent=1, ensure_ascii=True) + "\n").encode()
+
+
+def archived(contents: Mapping[str, bytes]) -> bytes:
+    """Return files as a tar archive, with the same bytes each time."""
+    found = io.BytesIO()
+    with tarfile.open(fileobj=found, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for path in sorted(contents):
+            entry = tarfile.TarInfo(f"perdure-vectors/{path}")
+            entry.size = len(contents[path])
+            archive.addfile(entry, io.BytesIO(contents[path]))
+    return found.getvalue()

@@ -1,0 +1,98 @@
+"""Vectors of histories and commands: what the model's kernel makes of them is what every kernel must."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from perdure.kernel.commands import Rejection
+from perdure.kernel.events import RUNTIME_VERSION
+from perdure.kernel.records import document_of
+from perdure.kernel.snapshots import state_digest
+from perdure.kernel.values import JsonObject
+from perdure_conformance.golden.chosen import SCENARIOS
+from perdure_conformance.golden.tours import all_tours
+from perdure_conformance.reducer.contract import Entry
+from perdure_conformance.reducer.histories import create, document, fact, owner, written_history
+from perdure_conformance.reducer.playing import Run
+from perdure_conformance.reducer.questions import Query, Truth, truth_about
+from perdure_conformance.reducer.reference import ReferenceKernel
+from perdure_conformance.reducer.scenarios import Scenario, all_scenarios
+from perdure_conformance.vectors.vector import Vector
+
+_KERNEL: Final = ReferenceKernel(Path(), "vectors")
+
+
+def all_of_kernels() -> Iterator[Vector]:
+    """Yield all of them."""
+    for tour in all_tours():
+        yield _of_history(tour.name, tour.requirements, tour.history.entries)
+    for scenario in all_scenarios():
+        if scenario.name in SCENARIOS.get(scenario.requirement, ()):
+            yield from _of_scenario(scenario)
+    yield from _of_commands()
+
+
+def _of_commands() -> Iterator[Vector]:
+    """Yield what no scenario asks in few words."""
+    with_input = create(document("A"), input={"goal": "tea"})
+    yield _of_command("an input that no document declares", ("RUN-003", "RUN-029"), Query((), with_input))
+    run = Run("AB")
+    run.start("A")
+    past = run.past.entries
+    cancel = fact("RequestCancellation", requester="somebody", reason="enough")
+    yield _of_command("a run is cancelled", ("RUN-006", "CAN-001", "CAN-002"), Query(past, cancel))
+    acquire = fact("AcquireRecovery", owner=owner(1), epoch=1)
+    yield _of_command("a run is taken over", ("RUN-006", "RUN-028"), Query(past, acquire))
+
+
+def _of_scenario(scenario: Scenario) -> Iterator[Vector]:
+    seen: dict[str, int] = {}
+    for side in scenario.sides:
+        name = f"{scenario.requirement} {scenario.name}: {_answer(side.truth)}"
+        seen[name] = seen.get(name, 0) + 1
+        numbered = f"{name} {seen[name]}" if seen[name] > 1 else name
+        if side.question.command is None:
+            yield _of_history(numbered, (scenario.requirement,), side.question.history)
+        else:
+            yield _of_command(numbered, (scenario.requirement,), side.question)
+
+
+def _answer(truth: Truth) -> str:
+    """Return what the model says, in a word or two."""
+    if truth.error is not None:
+        return "refused"
+    if truth.decided is None:
+        return "accepted" if truth.owed is None else "unfinished"
+    return "rejected" if isinstance(truth.decided, Rejection) else "allowed"
+
+
+def _of_history(name: str, requirements: tuple[str, ...], history: Sequence[Entry]) -> Vector:
+    return Vector("reduce", name, requirements, {".jsonl": written_history(history)}, reduced(history))
+
+
+def reduced(history: Sequence[Entry]) -> JsonObject:
+    """Return what the model makes of a history."""
+    found = _KERNEL.reduce(history)
+    if not found.accepted:
+        return {"accepted": False, "kind": found.kind, "code": found.code, "sequence": found.sequence}
+    state = truth_about(Query(tuple(history))).state
+    if not found.whole or state is None:
+        return {"accepted": True, "whole": False}
+    return {"accepted": True, "whole": True, "state_digest": state_digest(state), "output": found.output}
+
+
+def _of_command(name: str, requirements: tuple[str, ...], question: Query) -> Vector:
+    content = written_history(question.history, question.command)
+    return Vector("decide", name, requirements, {".jsonl": content}, decided(question))
+
+
+def decided(question: Query) -> JsonObject:
+    """Return what the model decides."""
+    found = truth_about(question).decided
+    assert found is not None
+    if not isinstance(found, Rejection):
+        return {"allowed": True, "version": RUNTIME_VERSION, "events": [document_of(event) for event in found]}
+    disposition = {} if found.disposition is None else {"disposition": found.disposition}
+    return {"allowed": False, "codes": [found.code, *question.codes], **disposition}

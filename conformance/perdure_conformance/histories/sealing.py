@@ -1,0 +1,57 @@
+"""Events of a run as the records that a journal stores, with identities that are always the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from perdure.kernel.consequences import owed
+from perdure.kernel.events import AnyEvent
+from perdure.kernel.identity import EventId, RunId
+from perdure.kernel.records import Place, sealed
+from perdure.kernel.reduce import reduce
+from perdure.kernel.rules import RULES
+from perdure.kernel.state import State
+from perdure.kernel.values import canonical_json, digest
+from perdure_conformance.reducer.contract import Entry
+from perdure_conformance.reducer.histories import RUN
+from perdure_conformance.reducer.reference import read_entry
+
+Lines = tuple[bytes, ...]
+Batch = tuple[int, list[AnyEvent]]
+"""A version, and the events of a batch."""
+
+
+def stored(entries: Sequence[Entry], version: int | None = None) -> Lines:
+    """Return the records of a history, all of it in one version if one is given. Raises `HistoryError`."""
+    lines: list[bytes] = []
+    for recorded, events in _batches(entries, version):
+        ids = [EventId(f"00000000-0000-7000-9000-{len(lines) + number:012x}") for number in range(len(events))]
+        lines += sealed(Place(RunId(RUN), len(lines) + 1, recorded), events, ids)
+    return tuple(lines)
+
+
+def _batches(entries: Sequence[Entry], version: int | None) -> list[Batch]:
+    found: list[Batch] = []
+    state: State | None = None
+    is_open = False
+    for entry in entries:
+        recorded = entry.version if version is None else version
+        event = read_entry(Entry(recorded, entry.event))
+        state = reduce(state, event, version=recorded)
+        if not is_open:
+            found.append((recorded, []))
+        found[-1][1].append(event)
+        is_open = owed(state, RULES) is not None
+    return found
+
+
+def checksum_of(line: bytes) -> str:
+    """Return the checksum that a record says."""
+    return str(json.loads(line)["checksum"])
+
+
+def sealed_anew(line: bytes) -> bytes:
+    """Return a record with the checksum that fits what it says."""
+    unsealed = {name: member for name, member in json.loads(line).items() if name != "checksum"}
+    return canonical_json({**unsealed, "checksum": digest(unsealed)})
