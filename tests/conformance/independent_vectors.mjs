@@ -43,6 +43,13 @@ for (const vector of vectors) {
     const { content_hash, ...covered } = JSON.parse(content);
     compare(vector, sha256(canonical(covered)), expected.content_hash);
   }
+  if (kind === "restore" && expected.restored) {
+    for (const { body, ...envelope } of JSON.parse(content).records) {
+      const { checksum, ...sealed } = JSON.parse(body);
+      compare(vector, sha256(canonical(sealed)), checksum);
+      compare(vector, sealed.event_id, envelope.event_id);
+    }
+  }
   if (kind === "verify" && expected.verdict === "sound" && files[0].path.endsWith(".jsonl")) {
     for (const line of content.toString().trimEnd().split("\n")) {
       const { checksum, ...sealed } = JSON.parse(line);

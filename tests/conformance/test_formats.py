@@ -32,6 +32,7 @@ from perdure.kernel.records import Place, sealed, verified
 from perdure_conformance.histories import databases
 from perdure_conformance.histories.checks import CHECKS
 from perdure_conformance.histories.files import opened
+from perdure_conformance.histories.sealing import snapshot_after, tied_to, with_state
 from perdure_conformance.histories.verification import Verification, head_of, verify
 from perdure_conformance.tool import samples
 from perdure_conformance.tool.samples import OTHER_RUN
@@ -585,7 +586,7 @@ def test_a_snapshot_is_verified_as_far_as_it_goes_alone(
         assert (refused.exit_code, "is a snapshot" in refused.stderr) == (2, True)
 
 
-SNAPSHOT_AFTER = samples.snapshot_after(samples.with_precise_numbers(), 5)
+SNAPSHOT_AFTER = snapshot_after(samples.with_precise_numbers(), 5)
 
 
 @pytest.mark.parametrize(
@@ -620,9 +621,9 @@ def test_a_snapshot_is_verified_beside_its_history(tmp_path: Path, beside: sampl
         ({**SNAPSHOT_AFTER, "event_id": OTHER_RUN}, "linkage", "wrong_event_id"),
         ({**SNAPSHOT_AFTER, "record_checksum": "0" * 64}, "linkage", "wrong_record"),
         ({**SNAPSHOT_AFTER, "content_hash": "0" * 64}, "linkage", "wrong_specification"),
-        (samples.tied_to(SNAPSHOT_AFTER, samples.with_precise_numbers()[3]), "linkage", "inside_batch"),
-        (samples.with_state(SNAPSHOT_AFTER, {}), "rules", "wrong_state"),
-        (samples.with_state(SNAPSHOT_AFTER, {**SNAPSHOT_AFTER["state"], "now_ms": 9}), "rules", "wrong_state"),
+        (tied_to(SNAPSHOT_AFTER, samples.with_precise_numbers()[3]), "linkage", "inside_batch"),
+        (with_state(SNAPSHOT_AFTER, {}), "rules", "wrong_state"),
+        (with_state(SNAPSHOT_AFTER, {**SNAPSHOT_AFTER["state"], "now_ms": 9}), "rules", "wrong_state"),
         ({**SNAPSHOT_AFTER, "state": {}}, "checksum", "wrong_checksum"),
     ],
 )

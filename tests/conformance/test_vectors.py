@@ -27,8 +27,11 @@ from perdure_conformance.reducer.contract import Entry
 from perdure_conformance.reducer.dispatch import KERNELS
 from perdure_conformance.reducer.golden import golden, golden_questions
 from perdure_conformance.reducer.judge import judge
+from perdure_conformance.reducer.profile import REDUCER
+from perdure_conformance.reducer.questions import Query, truth_about
 from perdure_conformance.reducer.reference import ReferenceKernel
 from perdure_conformance.reducer.scenarios import all_scenarios
+from perdure_conformance.requirements import requirements_of
 from perdure_conformance.spec.pairs import all_pairs
 from perdure_conformance.suite import Options
 from perdure_conformance.vectors.folder import VectorsRefused, Wanted, differences, files_in, loaded, wanted_of
@@ -217,12 +220,27 @@ def test_what_a_vector_alone_finds_has_the_name_of_its_requirement(
     assert finding.reproduced
 
 
+def test_the_vectors_alone_find_each_mutant_of_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perdure_conformance.reducer.judge.all_scenarios", tuple)
+    of_the_client = {requirement.id for requirement in requirements_of(("client.md",))}
+    mutants = [mutant for mutant in REDUCER.mutants.values() if mutant.breaks in of_the_client]
+    assert len(mutants) > 40
+    for mutant in mutants:
+        only = frozenset({mutant.breaks})
+        options = Options("quick", only=only, parts=frozenset({"written"}), smaller=False)
+        assert set(judge(mutant.target, options).findings) == only, mutant.name
+
+
 def test_the_answers_of_the_vectors_are_what_a_kernel_is_judged_by() -> None:
     """The questions that are made of the files have the answers that the files say."""
     expected = {vector.id: listed(vector).expected for vector in golden()}
     for name, side in golden_questions():
         told, truth = expected[name], side.truth
-        if side.question.command is None:
+        if side.question.shown is not None:
+            assert told["restored"] == (truth.state is not None), name
+            assert told.get("sequence", 0) == truth.sequence, name
+            assert truth_about(Query(side.question.history)).error is None, name
+        elif side.question.command is None:
             assert told["accepted"] == (truth.error is None), name
             assert told.get("sequence", 0) == truth.sequence, name
         else:

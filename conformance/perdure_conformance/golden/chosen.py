@@ -168,6 +168,77 @@ SCENARIOS: Final[Mapping[str, tuple[str, ...]]] = {
     "VER-010": ("version 2: a retryable failure is not the end of its node",),
     "VER-011": ("retries of an older version, in specification order",),
     "VER-012": ("a failure of a node of an older document is retried at once",),
+    "JRN-040": (
+        "a record with a key twice",
+        "records with more than a value",
+        "records with what is no number or no text",
+        "a record with odd text that is text",
+    ),
+    "JRN-041": ("records that say the same in other bytes",),
+    "JRN-042": (
+        "records whose content was changed",
+        "checksums of something else",
+    ),
+    "JRN-043": (
+        "records with a member more or less",
+        "records in a version that nobody knows",
+        "records with an id in capitals",
+    ),
+    "JRN-044": ("envelopes that say something else than their records",),
+    "JRN-045": (
+        "a record that is missing",
+        "records that stand twice, or in another order",
+    ),
+    "JRN-046": (
+        "records of another run",
+        "a record that creates another run",
+    ),
+    "JRN-047": ("an event id that stands twice",),
+    "JRN-048": (
+        "batches of another size",
+        "batches whose records say different sizes",
+    ),
+    "JRN-049": ("a history that is cut inside a batch",),
+    "JRN-050": (
+        "a second run fact in a record",
+        "a record whose event cannot be",
+    ),
+    "JRN-051": ("where and how records are wrong",),
+    "SNP-010": (
+        "a snapshot at each border of a short run",
+        "a snapshot at each border of a run with signals",
+        "a snapshot at each border of a run with a retry and a loop",
+    ),
+    "SNP-011": ("a snapshot in another version",),
+    "SNP-012": (
+        "a snapshot in other bytes",
+        "a snapshot with a member more or less",
+    ),
+    "SNP-013": ("a snapshot with the checksum of another state",),
+    "SNP-014": ("a snapshot of another run",),
+    "SNP-015": (
+        "a snapshot under another sequence",
+        "a snapshot of a history whose end was lost",
+    ),
+    "SNP-016": ("a snapshot that says another event",),
+    "SNP-017": (
+        "a snapshot that says another record",
+        "a snapshot of a history whose last record was written anew",
+    ),
+    "SNP-018": ("a snapshot that says another specification",),
+    "SNP-019": ("a snapshot inside a batch",),
+    "SNP-020": (
+        "a snapshot with a state that nobody can read",
+        "a snapshot with a state that says something else than its records",
+    ),
+    "SNP-021": (
+        "what is no snapshot at all",
+        "a snapshot that does not fit what follows",
+    ),
+    "SNP-022": (
+        "a wrong record before a snapshot",
+        "a wrong record before or after an earlier snapshot",
+    ),
 }
 """Of each requirement on a kernel the scenarios whose questions are vectors, by name."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Final, get_args
 
+from perdure.kernel.caches import SnapshotFault
 from perdure.kernel.commands import COMMANDS, REJECTION_CODES
 from perdure.kernel.errors import EventFault, IncompatibleCode, RecordFault
 from perdure.kernel.events import EVENTS
@@ -41,6 +42,7 @@ OUT_OF_REACH: Final[Mapping[Goal, str]] = {
     ("requirement", "SPC-010"): "the smallest input that reaches it has 64 KiB",
     ("requirement", "EDG-007"): "a witness is any outcome that both edges match, and no one answer",
     ("damage", "over_limit"): _LARGE,
+    ("snapshot", "unknown_version"): "a verifier says of another version only what it did not check",
     ("damage", "unknown_format"): "no format is claimed by what has none: it is a matter of the command line",
     ("damage", "damaged_database"): "a database is no format of the specification",
     ("damage", "wrong_row"): "a database is no format of the specification",
@@ -63,7 +65,7 @@ def _goals() -> Iterator[Goal]:
         yield ("versions refused", f"{newer} then {older}")
     for sort, names in _LISTS.items():
         yield from ((sort, name) for name in names)
-    for requirement in requirements_of((*KERNEL_PAGES[:1], *SPECIFICATION_PAGES)):
+    for requirement in requirements_of((*KERNEL_PAGES, *SPECIFICATION_PAGES)):
         yield ("requirement", requirement.id)
 
 
@@ -75,6 +77,7 @@ _LISTS: Final[Mapping[str, Sequence[str]]] = {
     "problem": codes(),
     "text": get_args(JsonErrorCode),
     "damage": (*get_args(RecordFault), *get_args(FramingFault)),
+    "snapshot": get_args(SnapshotFault),
 }
 
 
@@ -95,7 +98,11 @@ def _reached(vector: Vector) -> Iterator[Goal]:
         yield ("requirement", requirement)
     find = _BY_KIND.get(vector.kind)
     if find is not None:
-        yield from find(next(iter(vector.files.values())), json.loads(json.dumps(vector.expected)))
+        ending, content = next(iter(vector.files.items()))
+        answer = json.loads(json.dumps(vector.expected))
+        yield from find(content, answer)
+        if ending == ".mws1" and answer["fault"] is not None:
+            yield ("snapshot", answer["fault"]["code"])
 
 
 Answer = Mapping[str, Any]

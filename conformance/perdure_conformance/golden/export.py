@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from perdure.kernel.snapshots import document_of_state
 from perdure_conformance.reducer.histories import read_history
 from perdure_conformance.reducer.questions import Query, truth_about
+from perdure_conformance.reducer.shown import read_shown
 from perdure_conformance.vectors.folder import FORMAT_PAGE, contents_of
 from perdure_conformance.vectors.vector import Vector
 
@@ -28,9 +29,11 @@ def exported(vectors: Iterable[Vector], page: bytes) -> dict[str, bytes]:
 
 
 def _state(vector: Vector) -> bytes:
-    """Return the state that a history amounts to, for people and for programs."""
-    history, _ = read_history(next(iter(vector.files.values())))
-    state = truth_about(Query(history)).state
+    """Return the state that a history amounts to, or a run is restored to, for people and for programs."""
+    content = next(iter(vector.files.values()))
+    is_shown = vector.kind == "restore"
+    question = Query((), shown=read_shown(content)) if is_shown else Query(read_history(content)[0])
+    state = truth_about(question).state
     assert state is not None
     return (json.dumps(document_of_state(state), indent=1, ensure_ascii=True) + "\n").encode()
 

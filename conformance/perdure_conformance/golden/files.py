@@ -1,39 +1,40 @@
 """Vectors of files: a history in each format, and a snapshot, whole and with each damage that there is a code for.
 
-Source: `docs/spec/formats.md`; `docs/spec/kernel.md`, "Corruption"; `docs/spec/tool.md`, TOL-011 and TOL-012.
+Source: `docs/spec/formats.md`; `docs/spec/kernel.md`, "Corruption"; `docs/spec/client.md`, "Snapshots";
+`docs/spec/tool.md`, TOL-011, TOL-012 and TOL-016.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from perdure.journal.frames import frame
-from perdure.kernel.snapshots import document_of_state, state_digest
-from perdure.kernel.state import State
-from perdure.kernel.values import JsonObject, canonical_json
+from perdure.kernel.values import JsonObject, canonical_json, digest
 from perdure_conformance.histories import snapshots, verification
 from perdure_conformance.histories.files import opened_file
-from perdure_conformance.histories.sealing import checksum_of, sealed_anew, stored
-from perdure_conformance.reducer.histories import History, node
+from perdure_conformance.histories.sealing import sealed_anew, snapshot_after, stored, tied_to, with_state
+from perdure_conformance.reducer.histories import node, run_id
 from perdure_conformance.reducer.playing import Run
-from perdure_conformance.reducer.questions import Query, truth_about
 from perdure_conformance.vectors.vector import Vector
 
 Edits = Mapping[str, bytes]
 
 
-def _history() -> History:
+def _lines() -> tuple[bytes, ...]:
     """Return a history of two nodes in a row: eight records in four batches."""
     run = Run(["A", node("B", "A")])
     run.run("A", output={"took_s": 1e-7})
     run.run("B")
-    return run.past
+    return stored(run.past.entries)
 
 
-_LINES: Final = stored(_history().entries)
+_LINES: Final = _lines()
+_SNAPSHOT: Final = snapshot_after(_LINES, 5)
+"""After five records, where a batch ends."""
 
 
 def all_of_files() -> Iterator[Vector]:
@@ -48,6 +49,9 @@ def all_of_files() -> Iterator[Vector]:
         yield _of_file(f"MWJ1: {name}", ("JRN-031",), ".mwj1", frames)
     for name, snapshot in _of_snapshots().items():
         yield _of_file(f"MWS1: {name}", ("SNP-003",), ".mws1", snapshot)
+    for name, (found, history) in _beside_histories().items():
+        whole = frame("MWS1", canonical_json(found))
+        yield _of_file(f"MWS1: {name}", ("TOL-016",), ".mws1", whole, {".mwj1": _as_frames(history)})
 
 
 def _as_lines(records: tuple[bytes, ...]) -> bytes:
@@ -145,7 +149,7 @@ def _of_frames(whole: bytes) -> Edits:
 
 def _of_snapshots() -> Edits:
     """Return snapshots, whole and damaged."""
-    body = canonical_json(_snapshot())
+    body = canonical_json(_SNAPSHOT)
     whole = frame("MWS1", body)
     return {
         "sound": whole,
@@ -156,8 +160,29 @@ def _of_snapshots() -> Edits:
         "cut within a header": whole[:7],
         "a second frame": whole + whole,
         "zeros behind the frame": whole + bytes(12),
+        "no JSON": frame("MWS1", body[:-1]),
         "not in canonical form": frame("MWS1", body.replace(b'"sequence":5', b'"sequence": 5')),
-        "no sequence": frame("MWS1", body.replace(b',"sequence":5,"state"', b',"state"')),
+        "no sequence": frame("MWS1", body.replace(b',"sequence":5', b"")),
+        "a changed state, and the CRC that fits": frame("MWS1", body.replace(b'"attempts":1', b'"attempts":2', 1)),
+    }
+
+
+def _beside_histories() -> Mapping[str, tuple[JsonObject, tuple[bytes, ...]]]:
+    """Return snapshots, each with the history that lies beside it: sound, and with one thing that does not fit."""
+    later = json.loads(_LINES[5])
+    state = _SNAPSHOT["state"]
+    assert isinstance(state, Mapping)
+    return {
+        "beside its history": (_SNAPSHOT, _LINES),
+        "beside a history that ends with it": (_SNAPSHOT, _LINES[:5]),
+        "of another run": ({**_SNAPSHOT, "run_id": run_id(2)}, _LINES),
+        "of a record that the history has not": (_SNAPSHOT, _LINES[:2]),
+        "of another event": ({**_SNAPSHOT, "event_id": later["event_id"]}, _LINES),
+        "of another record": ({**_SNAPSHOT, "record_checksum": later["checksum"]}, _LINES),
+        "inside a batch": (tied_to(_SNAPSHOT, _LINES[3]), _LINES),
+        "of another specification": ({**_SNAPSHOT, "content_hash": digest({})}, _LINES),
+        "of another state": (with_state(_SNAPSHOT, {**state, "now_ms": 9}), _LINES),
+        "of a state that nobody can read": (with_state(_SNAPSHOT, {**state, "state_schema_version": 9}), _LINES),
     }
 
 
@@ -166,24 +191,14 @@ def _flipped(content: bytes, at: int) -> bytes:
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
 
 
-def _snapshot() -> JsonObject:
-    """Return a snapshot after five records, where a batch ends, with its own checksum and that of the record."""
-    state = truth_about(Query(_history().entries[:5])).state
-    assert isinstance(state, State)
-    return {
-        "run_id": state.run_id,
-        "sequence": state.sequence,
-        "record_checksum": checksum_of(_LINES[state.sequence - 1]),
-        "state": document_of_state(state),
-        "state_checksum": state_digest(state),
-    }
-
-
-def _of_file(name: str, requirements: tuple[str, ...], ending: str, content: bytes) -> Vector:
+def _of_file(
+    name: str, requirements: tuple[str, ...], ending: str, content: bytes, beside: Edits | None = None
+) -> Vector:
+    files = {ending: content, **(beside or {})}
     with TemporaryDirectory(prefix="perdure-") as folder:
-        file = Path(folder, f"vector{ending}")
-        file.write_bytes(content)
-        return Vector("verify", name, requirements, {ending: content}, verified(str(file)))
+        for each, written in files.items():
+            Path(folder, f"vector{each}").write_bytes(written)
+        return Vector("verify", name, requirements, files, verified(str(Path(folder, f"vector{ending}"))))
 
 
 def verified(file: str) -> JsonObject:

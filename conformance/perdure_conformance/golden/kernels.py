@@ -1,4 +1,4 @@
-"""Vectors of histories and commands: what the model's kernel makes of them is what every kernel must."""
+"""Vectors of histories, commands and journals: what the model's kernel makes of them is what every kernel must."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from perdure.kernel.commands import Rejection
 from perdure.kernel.events import RUNTIME_VERSION
 from perdure.kernel.records import document_of
 from perdure.kernel.snapshots import state_digest
-from perdure.kernel.values import JsonObject
+from perdure.kernel.values import JsonObject, digest
 from perdure_conformance.golden.chosen import SCENARIOS
 from perdure_conformance.golden.tours import all_tours
-from perdure_conformance.reducer.contract import Entry
+from perdure_conformance.reducer.contract import Entry, Shown
 from perdure_conformance.reducer.histories import create, document, fact, owner, written_history
 from perdure_conformance.reducer.playing import Run
 from perdure_conformance.reducer.questions import Query, Truth, truth_about
 from perdure_conformance.reducer.reference import ReferenceKernel
 from perdure_conformance.reducer.scenarios import Scenario, all_scenarios
+from perdure_conformance.reducer.shown import written_shown
 from perdure_conformance.vectors.vector import Vector
 
 _KERNEL: Final = ReferenceKernel(Path(), "vectors")
@@ -50,17 +51,21 @@ def _of_commands() -> Iterator[Vector]:
 def _of_scenario(scenario: Scenario) -> Iterator[Vector]:
     seen: dict[str, int] = {}
     for side in scenario.sides:
-        name = f"{scenario.requirement} {scenario.name}: {_answer(side.truth)}"
+        name = f"{scenario.requirement} {scenario.name}: {_answer(side.question, side.truth)}"
         seen[name] = seen.get(name, 0) + 1
         numbered = f"{name} {seen[name]}" if seen[name] > 1 else name
-        if side.question.command is None:
+        if side.question.shown is not None:
+            yield _of_what_is_shown(numbered, (scenario.requirement,), side.question.shown)
+        elif side.question.command is None:
             yield _of_history(numbered, (scenario.requirement,), side.question.history)
         else:
             yield _of_command(numbered, (scenario.requirement,), side.question)
 
 
-def _answer(truth: Truth) -> str:
+def _answer(question: Query, truth: Truth) -> str:
     """Return what the model says, in a word or two."""
+    if question.shown is not None:
+        return "refused" if truth.state is None else "restored"
     if truth.error is not None:
         return "refused"
     if truth.decided is None:
@@ -96,3 +101,15 @@ def decided(question: Query) -> JsonObject:
         return {"allowed": True, "version": RUNTIME_VERSION, "events": [document_of(event) for event in found]}
     disposition = {} if found.disposition is None else {"disposition": found.disposition}
     return {"allowed": False, "codes": [found.code, *question.codes], **disposition}
+
+
+def _of_what_is_shown(name: str, requirements: tuple[str, ...], shown: Shown) -> Vector:
+    return Vector("restore", name, requirements, {".json": written_shown(shown)}, restored(shown))
+
+
+def restored(shown: Shown) -> JsonObject:
+    """Return what the model's client makes of what a journal shows."""
+    found = _KERNEL.restore(shown)
+    if not found.restored:
+        return {"restored": False, "kind": found.kind, "code": found.code, "sequence": found.sequence}
+    return {"restored": True, "state_digest": digest(found.state)}

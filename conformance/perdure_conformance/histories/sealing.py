@@ -1,14 +1,17 @@
-"""Events of a run as the records that a journal stores, with identities that are always the same."""
+"""Events of a run as the records that a journal stores, with identities that are always the same, and snapshots."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from perdure.kernel.caches import snapshot_of
 from perdure.kernel.consequences import owed
 from perdure.kernel.events import AnyEvent
+from perdure.kernel.histories import followed_from
 from perdure.kernel.identity import EventId, RunId
-from perdure.kernel.records import Place, sealed
+from perdure.kernel.records import Place, sealed, verified
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES
 from perdure.kernel.state import State
@@ -55,3 +58,22 @@ def sealed_anew(line: bytes) -> bytes:
     """Return a record with the checksum that fits what it says."""
     unsealed = {name: member for name, member in json.loads(line).items() if name != "checksum"}
     return canonical_json({**unsealed, "checksum": digest(unsealed)})
+
+
+def snapshot_after(lines: Sequence[bytes], sequence: int) -> Mapping[str, Any]:
+    """Return the snapshot of a history after a record."""
+    *_, standing = followed_from(None, map(verified, lines[:sequence]))
+    found: Mapping[str, Any] = json.loads(snapshot_of(standing))
+    return found
+
+
+def tied_to(snapshot: Mapping[str, Any], line: bytes) -> Mapping[str, Any]:
+    """Return a snapshot that is tied to another record."""
+    record = json.loads(line)
+    tie = {"sequence": record["sequence"], "event_id": record["event_id"], "record_checksum": record["checksum"]}
+    return {**snapshot, **tie}
+
+
+def with_state(snapshot: Mapping[str, Any], state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a snapshot with another state, and the checksum that fits it."""
+    return {**snapshot, "state": state, "state_checksum": digest(state)}

@@ -2,6 +2,7 @@
 
 Vectors whose names are alike up to the last colon are twins, and asked as a scenario. Another one that is refused is
 about its requirement where it is refused; one that is accepted is about no requirement in particular, like a drawn one.
+What there was before anything went wrong with what a journal keeps is the longest history that a twin is restored to.
 """
 
 from __future__ import annotations
@@ -12,16 +13,29 @@ from typing import Final
 
 import msgspec
 
-from perdure.kernel.values import Digest
+from perdure.kernel.values import Digest, JsonObject
 from perdure_conformance import data
+from perdure_conformance.reducer.contract import Entry, Kind, Shown
 from perdure_conformance.reducer.histories import read_history
+from perdure_conformance.reducer.kept import opened
 from perdure_conformance.reducer.questions import Query
-from perdure_conformance.reducer.scenarios.scenario import Accepted, Expected, Gives, Refused, Rejected, Side, scenario
+from perdure_conformance.reducer.scenarios.scenario import (
+    Accepted,
+    Expected,
+    Gives,
+    Refused,
+    RefusesToRestore,
+    Rejected,
+    Restores,
+    Side,
+    scenario,
+)
+from perdure_conformance.reducer.shown import read_shown
 from perdure_conformance.vectors.folder import files_in, loaded
 from perdure_conformance.vectors.index import digest_of, listed
 from perdure_conformance.vectors.vector import Vector
 
-_KINDS: Final = ("reduce", "decide")
+_KINDS: Final = ("reduce", "decide", "restore")
 
 
 @cache
@@ -45,7 +59,8 @@ def golden_questions() -> tuple[tuple[str, Side], ...]:
 
 
 def _asked(name: str, vectors: list[Vector]) -> Iterator[tuple[str, Side]]:
-    sides = [_side(vector) for vector in vectors]
+    past = _past(vectors)
+    sides = [_side(vector, past) for vector in vectors]
     if len(vectors) > 1:
         sides = list(scenario(vectors[0].requirements[0], name, *sides).sides)
     elif isinstance(sides[0].expected, Refused):
@@ -56,12 +71,39 @@ def _asked(name: str, vectors: list[Vector]) -> Iterator[tuple[str, Side]]:
     yield from ((vector.id, side) for vector, side in zip(vectors, sides, strict=True))
 
 
-def _side(vector: Vector) -> Side:
-    history, command = read_history(next(iter(vector.files.values())))
+def _past(vectors: list[Vector]) -> tuple[Entry, ...]:
+    """Return the longest history that vectors are restored to; none, if that is not what they are about."""
+    restored = [_shown(vector).records for vector in vectors if vector.expected.get("restored")]
+    longest = max(restored, key=len) if restored else ()
+    return tuple(Entry(record["schema_version"], record["event"]) for record in map(opened, longest))
+
+
+def _question(vector: Vector) -> bytes:
+    return next(iter(vector.files.values()))
+
+
+def _shown(vector: Vector) -> Shown:
+    return read_shown(_question(vector))
+
+
+def _side(vector: Vector, past: tuple[Entry, ...]) -> Side:
+    if vector.kind == "restore":
+        shown = _shown(vector)
+        return Side(Query(past, shown=shown), _restored(vector, len(shown.records)))
+    history, command = read_history(_question(vector))
     expected = vector.expected
     codes: tuple[str, ...] = tuple(msgspec.convert(expected.get("codes", ()), list[str])[1:])
     told = () if command is None and expected.get("whole") else None
     return Side(Query(history, command, told=told, codes=codes), _expected(vector))
+
+
+def _restored(vector: Vector, until: int) -> Expected:
+    told = vector.expected
+    return Restores(until) if told["restored"] else RefusesToRestore(*_place(told))
+
+
+def _place(told: JsonObject) -> tuple[int, Kind]:
+    return msgspec.convert(told["sequence"], int), "corrupt" if told["kind"] == "corrupt" else "incompatible"
 
 
 def _expected(vector: Vector) -> Expected:
@@ -70,9 +112,7 @@ def _expected(vector: Vector) -> Expected:
     if vector.kind == "reduce":
         if told["accepted"]:
             return Accepted(bool(told["whole"]), {})
-        return Refused(
-            msgspec.convert(told["sequence"], int), "corrupt" if told["kind"] == "corrupt" else "incompatible"
-        )
+        return Refused(*_place(told))
     if told["allowed"]:
         return Gives(())
     return Rejected(tuple(msgspec.convert(told["codes"], list[str])), None)

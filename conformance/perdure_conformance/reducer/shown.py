@@ -1,4 +1,4 @@
-"""What a journal shows, as a journal: whoever reads a run finds in it what a question says, and nothing else.
+"""What a journal shows, as a journal and as JSON: who reads a run finds in it what a question says, and nothing else.
 
 Source: `docs/spec/client.md`, "What is restored".
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+
+import msgspec
 
 from perdure.journal.client import Client, JournalFault, Recovered
 from perdure.journal.contract import (
@@ -26,6 +28,7 @@ from perdure.kernel.errors import HistoryError
 from perdure.kernel.identity import RunId
 from perdure.kernel.rules import Rules
 from perdure_conformance.reducer.contract import Shown
+from perdure_conformance.vectors.vector import written
 
 _DESCRIPTION: Final = Description(
     name="what is shown", version="1", capabilities=Capabilities(snapshots=True), limits=BUILT_IN_LIMITS
@@ -93,3 +96,16 @@ def _by_the_client(shown: Shown, rules: Rules) -> Recovered | HistoryError | Jou
         return Client(journal, journal, rules).recover(shown.run_id)
     except (HistoryError, JournalFault) as error:
         return error
+
+
+# As JSON
+
+
+def written_shown(shown: Shown) -> bytes:
+    """Return what a journal shows as one line of JSON."""
+    return written(msgspec.to_builtins(shown))
+
+
+def read_shown(content: bytes) -> Shown:
+    """Return what a journal shows, from JSON."""
+    return msgspec.json.decode(content, type=Shown)

@@ -29,7 +29,7 @@ from perdure_conformance.harness.connection import AdapterFault, Connection, Fau
 from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.histories.conversion import NotWritten, copied
-from perdure_conformance.histories.sealing import checksum_of, sealed_anew
+from perdure_conformance.histories.sealing import checksum_of, sealed_anew, snapshot_after, tied_to, with_state
 from perdure_conformance.histories.snapshots import verified_snapshot
 from perdure_conformance.histories.stored import HistoryRefused
 from perdure_conformance.histories.verification import verified_file
@@ -356,7 +356,7 @@ def what_is_new_warns_for_one_release(tool: Tool) -> Complaint:
 def snapshots_are_tied_to_their_records(tool: Tool) -> Complaint:
     """Verify a snapshot without its history, beside it, and with one thing that is wrong."""
     lines = samples.with_precise_numbers()
-    right, later = samples.snapshot_after(lines, 5), samples.snapshot_after(lines, 6)
+    right, later = snapshot_after(lines, 5), snapshot_after(lines, 6)
     state = dict(right["state"])
     cases: Mapping[str, tuple[Mapping[str, Any], samples.Lines, Seen]] = {
         "alone": (right, [], ("sound", None, None)),
@@ -365,9 +365,9 @@ def snapshots_are_tied_to_their_records(tool: Tool) -> Complaint:
         "of a record that is lost": (later, lines[:5], ("bad", "linkage", 6)),
         "of another event": ({**right, "event_id": later["event_id"]}, lines, ("bad", "linkage", 5)),
         "of another record": ({**right, "record_checksum": later["record_checksum"]}, lines, ("bad", "linkage", 5)),
-        "inside a batch": (samples.tied_to(right, lines[3]), lines, ("bad", "linkage", 4)),
+        "inside a batch": (tied_to(right, lines[3]), lines, ("bad", "linkage", 4)),
         "of another specification": ({**right, "content_hash": digest({})}, lines, ("bad", "linkage", 5)),
-        "of another state": (samples.with_state(right, {**state, "now_ms": 9}), lines, ("bad", "rules", 5)),
+        "of another state": (with_state(right, {**state, "now_ms": 9}), lines, ("bad", "rules", 5)),
         "of a changed state": ({**right, "state": {**state, "now_ms": 9}}, lines, ("bad", "checksum", 1)),
     }
     for name, (snapshot, history, wanted) in cases.items():

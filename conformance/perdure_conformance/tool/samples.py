@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +12,9 @@ from typing import Any, Final
 
 from perdure.journal.frames import frame
 from perdure.journal.sqlite import SCHEMA
-from perdure.kernel.caches import snapshot_of
 from perdure.kernel.errors import HistoryError
 from perdure.kernel.events import EVENTS, RUNTIME_VERSION
-from perdure.kernel.histories import followed_from
-from perdure.kernel.records import verified
-from perdure.kernel.values import canonical_json, digest
+from perdure.kernel.values import canonical_json
 from perdure_conformance.histories.conversion import encoded
 from perdure_conformance.histories.sealing import stored
 from perdure_conformance.reducer.contract import Entry
@@ -111,25 +107,6 @@ def _write_rows(path: Path, lines: Lines) -> None:
 
 _SEQUENCE: Final = re.compile(rb'"sequence":([0-9]+)}$')
 _EVENT_ID: Final = re.compile(rb'"event_id":"([^"]+)"')
-
-
-def snapshot_after(lines: Lines, sequence: int) -> Mapping[str, Any]:
-    """Return the snapshot of a history after a record."""
-    *_, standing = followed_from(None, map(verified, lines[:sequence]))
-    found: Mapping[str, Any] = json.loads(snapshot_of(standing))
-    return found
-
-
-def tied_to(snapshot: Mapping[str, Any], line: bytes) -> Mapping[str, Any]:
-    """Return a snapshot that is tied to another record."""
-    record = json.loads(line)
-    tie = {"sequence": record["sequence"], "event_id": record["event_id"], "record_checksum": record["checksum"]}
-    return {**snapshot, **tie}
-
-
-def with_state(snapshot: Mapping[str, Any], state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a snapshot with another state, and the checksum that fits it."""
-    return {**snapshot, "state": state, "state_checksum": digest(state)}
 
 
 def write_snapshot(path: Path, snapshot: Mapping[str, Any]) -> str:

@@ -10,11 +10,14 @@ from typing import Final, Literal
 
 from perdure.kernel.values import JsonObject, JsonValue
 
-Kind = Literal["reduce", "decide", "upcast", "validate", "read", "read_yaml", "verify", "jitter", "token", "checksum"]
+Kind = Literal[
+    "reduce", "decide", "restore", "upcast", "validate", "read", "read_yaml", "verify", "jitter", "token", "checksum"
+]
 
 KINDS: Final[Mapping[Kind, str]] = {
     "reduce": "a history, an event a line: what a kernel makes of it",
     "decide": "a history, an event a line, and a command in the last line: what a kernel decides",
+    "restore": "what a journal keeps of a run, its snapshot or none: how a client restores it",
     "upcast": "events, one a line: their newest form",
     "validate": "a specification, and a catalogue of handlers if there is one: what a validator says",
     "read": "a JSON text: its canonical form, or why it is not read",
