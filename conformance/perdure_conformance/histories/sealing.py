@@ -8,6 +8,7 @@ from typing import Any
 
 from perdure.kernel.caches import snapshot_of
 from perdure.kernel.consequences import owed
+from perdure.kernel.errors import corrupt
 from perdure.kernel.events import AnyEvent
 from perdure.kernel.histories import followed_from
 from perdure.kernel.identity import EventId, RunId
@@ -26,7 +27,10 @@ Batch = tuple[int, list[AnyEvent]]
 
 
 def stored(entries: Sequence[Entry], version: int | None = None) -> Lines:
-    """Return the records of a history, all of it in one version if one is given. Raises `HistoryError`."""
+    """Return the records of a history, all of it in one version if one is given, whole batches each.
+
+    Raises `HistoryError`.
+    """
     lines: list[bytes] = []
     for recorded, events in _batches(entries, version):
         ids = [EventId(f"00000000-0000-7000-9000-{len(lines) + number:012x}") for number in range(len(events))]
@@ -46,6 +50,8 @@ def _batches(entries: Sequence[Entry], version: int | None) -> list[Batch]:
             found.append((recorded, []))
         found[-1][1].append(event)
         is_open = owed(state, RULES) is not None
+    if is_open:
+        corrupt("incomplete_batch", "the last batch is not complete")
     return found
 
 

@@ -54,7 +54,7 @@ def of_every_kind() -> tuple[Lines, ...]:
             if missing & wanted:
                 try:
                     found.append(stored(entries, version))
-                except HistoryError:  # What this version does not know, or knew otherwise.
+                except HistoryError:  # What this version does not know, knew otherwise, or owes more after.
                     continue
                 missing -= wanted
     assert all(version not in {1, RUNTIME_VERSION} for version, _ in missing), missing
