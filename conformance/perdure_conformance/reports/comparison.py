@@ -125,6 +125,7 @@ def _terms(document: Document) -> Mapping[str, str]:
     return {
         "suite version": document.suite.version,
         "requirements digest": document.requirements_digest,
+        "vectors digest": document.vectors_digest or "none",
         "target": f"{document.target.name} {document.target.version}",
         "target digest": document.target.digest,
         "depth": document.depth,

@@ -115,6 +115,7 @@ class Document(msgspec.Struct, frozen=True):
 
     suite: Suite
     requirements_digest: str
+    vectors_digest: str | None
     target: Judged
     machine: Machine
     depth: Depth

@@ -343,6 +343,8 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
     suite, target, machine = document.suite, document.target, document.machine
     yield "suite", f"{suite.name} {suite.version}, profile {suite.profile}"
     yield "requirements", document.requirements_digest
+    if document.vectors_digest is not None:
+        yield "golden vectors", document.vectors_digest
     yield "target", target.digest
     cores = f"{machine.cores} core{'s' if machine.cores > 1 else ''}"
     yield "machine", f"{machine.system} {machine.architecture}, Python {machine.python}, {cores}"

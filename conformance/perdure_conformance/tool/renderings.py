@@ -182,9 +182,10 @@ def regressions_are_told(compare: Compare) -> Complaint:
         if found["regressions"] != wanted or found["exit_code"] != bool(wanted):
             return f"a report that is {name} is told to have these regressions: {found['regressions']}"
     suite = {"name": "perdure", "version": "0.2.0", "profile": "journal"}
-    otherwise: JsonObject = {**before, "depth": "deep", "seed": 2, "suite": suite, "requirements_digest": "2" * 64}
+    digests: JsonObject = {"requirements_digest": "2" * 64, "vectors_digest": "3" * 64}
+    otherwise: JsonObject = {**before, "depth": "deep", "seed": 2, "suite": suite, **digests}
     told = str(_compared(compare, before, otherwise)["conditions"])
-    for what in ("depth", "seed", "suite version", "requirements digest"):
+    for what in ("depth", "seed", "suite version", "requirements digest", "vectors digest"):
         if what not in told:
             return f"it is not said that two reports have another {what}"
     with suppress(ReportRefused):
