@@ -69,10 +69,12 @@ def test_the_example_in_node_is_conformant(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed: its example is not covered")
 def test_the_reducer_in_node_is_conformant(tmp_path: Path) -> None:
     adapter = EXAMPLES / "node-reducer/adapter.mjs"
-    done = perdure("check", "reducer", "--command", f"node {adapter}", "--depth", "quick", "--json", cwd=tmp_path)
+    words = ("--command", f"node {adapter}", "--depth", "quick", "--generated", "400", "--json")
+    done = perdure("check", "reducer", *words, cwd=tmp_path)
     report = report_of(done)
     assert done.returncode == 0
-    assert report["level"] == "Kernel with state, codes, jitter"
+    assert (report["counts"]["generated histories"], report["counts"]["disagreements"]) == (400, 0)
+    assert report["level"] == "Kernel with state, codes, jitter, records, snapshots"
     assert "not_reached" not in verdicts(report).values()
 
 

@@ -12,6 +12,9 @@ from typer.testing import CliRunner
 
 from perdure.kernel.events import EVENTS
 from perdure_conformance.cli import app
+from perdure_conformance.golden import coverage
+from perdure_conformance.golden.collection import all_vectors
+from perdure_conformance.golden.coverage import OUT_OF_REACH
 from perdure_conformance.reducer.dispatch import KERNELS
 from perdure_conformance.reducer.generated import DAMAGES, Generated, generate
 from perdure_conformance.reducer.judge import judge
@@ -60,6 +63,14 @@ def test_each_kind_of_damage_is_refused_at_times(histories: list[Generated]) -> 
     assert set(refused) == set(DAMAGES) - {"cut"}
     unfinished = [each for each in histories if each.damage == "cut" and truth_about(Query(each.history)).owed]
     assert unfinished
+
+
+def test_what_is_said_to_be_out_of_reach_is_reached_by_none(histories: list[Generated]) -> None:
+    errors = [truth_about(Query(each.history)).error for each in histories]
+    reached = {("refusal", str(error.code)) for error in errors if error is not None}
+    assert len(reached) > 15
+    assert not reached & set(OUT_OF_REACH)
+    assert reached <= coverage.reached(all_vectors())
 
 
 # Judged

@@ -1,11 +1,12 @@
 // Protocol 1, profile `reducer`, over standard input and output (protocol.md).
 import { canonical } from './json.mjs';
 import { decide } from './decide.mjs';
+import { restore } from './records.mjs';
 import { reduceHistory } from './reduce.mjs';
 import { outputOf, tellState } from './state.mjs';
 
 const LIMITS = { max_history_bytes: 33_554_432 };
-const CAPABILITIES = { state: true, decide: true, codes: true, jitter: true };
+const CAPABILITIES = { state: true, decide: true, codes: true, jitter: true, records: true, snapshots: true };
 const short = (text) => [...text].slice(0, 1000).join('').toWellFormed();
 
 const METHODS = {
@@ -20,6 +21,10 @@ const METHODS = {
     if (before.accepted === false) throw new Error(`the history is refused at ${before.sequence}: ${before.code}`);
     const { allowed, version, events, code, disposition, sentence } = decide(before.state, command);
     return allowed ? { allowed, version, events } : { allowed, code, ...(disposition ? { disposition } : {}), sentence: short(sentence) };
+  },
+  restore(shown) {
+    const { restored, state, kind, sequence, code, sentence } = restore(shown);
+    return restored ? { restored, state: tellState(state) } : { restored, kind, sequence, code, sentence: short(sentence) };
   },
   shutdown: () => ({}),
 };

@@ -84,8 +84,10 @@ export function parseStrict(text, maximum = 100) {
     for (const [word, constant] of [['true', true], ['false', false], ['null', null]]) {
       if (text.startsWith(word, at)) { at += word.length; return constant; }
     }
-    const number = Number(match(NUMBER));
-    return isNumberInRange(number) ? number : fail('number_out_of_range');
+    const digits = match(NUMBER);
+    const number = Number(digits);
+    const isRounded = /^-?[0-9]+$/.test(digits) && !Number.isSafeInteger(number); // also beyond 10^21
+    return isNumberInRange(number) && !isRounded ? number : fail('number_out_of_range');
   };
   const object = (level) => {
     const result = record();

@@ -1,5 +1,5 @@
 // The state of a run, how it is told (state-2.json), and what is asked of it.
-import { get, own, record } from './json.mjs';
+import { canonical, get, own, record, same, sha256 } from './json.mjs';
 import { fieldOf } from './plan.mjs';
 
 export const TERMINAL = new Set(['succeeded', 'failed', 'blocked', 'cancelled', 'skipped']);
@@ -122,6 +122,7 @@ function tellNode(node) {
 
 export function tellState(state) {
   const left = leftBehind(state);
+  const isRunning = state.status === 'running'; // nothing is left to Settle in a run that has ended
   const told = {
     state_schema_version: 2,
     run_id: state.runId,
@@ -144,7 +145,7 @@ export function tellState(state) {
     child_runs: record(state.childRuns),
     outcomes: record([...state.outcomes].map(([sequence, outcome]) => [String(sequence), outcome])),
     signals: record(state.signals),
-    unsettled: [...state.nodes.values()].filter((node) => isUnscheduled(node) || left.has(node.id)).map(({ id }) => id),
+    unsettled: [...state.nodes.values()].filter((node) => isRunning && (isUnscheduled(node) || left.has(node.id))).map(({ id }) => id),
   };
   if (state.recovery) {
     const { owner, epoch, isHeld } = state.recovery;
@@ -152,3 +153,33 @@ export function tellState(state) {
   }
   return told;
 }
+
+// ---- What the digest of a state is made of: the state without the members that have their default.
+
+const DEFAULTS = {
+  state: { ancestors: [], input: {}, now_ms: 0, transitions_used: 0, attempts: {}, child_runs: {}, outcomes: {}, signals: {}, unsettled: [] },
+  node: { activations: 0, queue: [], attempts: 0, closed: false },
+  active: { resolved: [] },
+  signal: { payload: null },
+  completed: { output: {} },
+  outcome: { evidence: [] },
+};
+
+function bare(object, defaults) {
+  const isTold = ([key, value]) => value !== undefined && !(own(defaults, key) && same(value, defaults[key]));
+  return record(Object.entries(object).filter(isTold));
+}
+
+export function bareState(state) {
+  const { nodes, attempts, outcomes, ...told } = tellState(state);
+  const each = (members, part) => record(Object.entries(members).map(([key, member]) => [key, part(member)]));
+  const bareActive = (active) => bare({ ...active, resolved: active.resolved.map((one) => bare(one, DEFAULTS.signal)) }, DEFAULTS.active);
+  return bare({
+    ...told,
+    nodes: each(nodes, ({ active, ...node }) => bare({ ...node, active: active && bareActive(active) }, DEFAULTS.node)),
+    attempts: each(attempts, ({ completed, ...attempt }) => bare({ ...attempt, completed: completed && bare(completed, DEFAULTS.completed) }, {})),
+    outcomes: each(outcomes, (outcome) => bare(outcome, DEFAULTS.outcome)),
+  }, DEFAULTS.state);
+}
+
+export const stateDigest = (state) => sha256(canonical(bareState(state)));

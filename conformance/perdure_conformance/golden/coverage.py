@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Final, get_args
 
+from perdure.journal.client import JournalFaultCode
 from perdure.kernel.caches import SnapshotFault
 from perdure.kernel.commands import COMMANDS, REJECTION_CODES
 from perdure.kernel.errors import EventFault, IncompatibleCode, RecordFault
@@ -17,7 +18,10 @@ from perdure.kernel.events import EVENTS
 from perdure.kernel.values import JsonErrorCode
 from perdure_conformance.histories.stored import FramingFault
 from perdure_conformance.reducer.claims import PAGES as KERNEL_PAGES
+from perdure_conformance.reducer.contract import Entry
 from perdure_conformance.reducer.histories import read_history
+from perdure_conformance.reducer.kept import opened
+from perdure_conformance.reducer.shown import read_shown
 from perdure_conformance.requirements import codes, requirements_of
 from perdure_conformance.spec.claims import PAGES as SPECIFICATION_PAGES
 from perdure_conformance.vectors.vector import KINDS, Vector
@@ -46,6 +50,11 @@ OUT_OF_REACH: Final[Mapping[Goal, str]] = {
     ("damage", "unknown_format"): "no format is claimed by what has none: it is a matter of the command line",
     ("damage", "damaged_database"): "a database is no format of the specification",
     ("damage", "wrong_row"): "a database is no format of the specification",
+    **{
+        ("record", code): "a journal that shows all that it keeps, and stores nothing, gives no such answer"
+        for code in get_args(JournalFaultCode)
+        if code not in {"repeated", "wrong_envelope"}
+    },
 }
 """What no vector reaches, and why."""
 
@@ -60,13 +69,25 @@ def _goals() -> Iterator[Goal]:
         for event in kinds:
             yield ("event", event.__name__, f"version {version}")
             yield ("upcast", event.__name__, f"version {version}")
+        yield ("command after", f"version {version}")
+        yield ("restored", f"version {version}", "from its records")
+        yield ("restored", f"version {version}", "with a snapshot")
     for older, newer in combinations(EVENTS, 2):
         yield ("versions", f"{older} then {newer}")
         yield ("versions refused", f"{newer} then {older}")
+        yield ("versions refused", f"{newer} inside a batch of {older}")
+        yield ("document", f"of version {older} in version {newer}")
+        yield ("document refused", f"of version {newer} in version {older}")
+    for many in range(2, len(EVENTS) + 1):
+        yield from (_mix(versions) for versions in combinations(EVENTS, many))
     for sort, names in _LISTS.items():
         yield from ((sort, name) for name in names)
     for requirement in requirements_of((*KERNEL_PAGES, *SPECIFICATION_PAGES)):
         yield ("requirement", requirement.id)
+
+
+def _mix(versions: Iterable[int]) -> Goal:
+    return ("versions in one history", ", ".join(map(str, sorted(versions))))
 
 
 _LISTS: Final[Mapping[str, Sequence[str]]] = {
@@ -76,8 +97,9 @@ _LISTS: Final[Mapping[str, Sequence[str]]] = {
     "command": tuple(command.__name__ for command in COMMANDS),
     "problem": codes(),
     "text": get_args(JsonErrorCode),
-    "damage": (*get_args(RecordFault), *get_args(FramingFault)),
+    "damage": (*get_args(RecordFault), *get_args(IncompatibleCode), *get_args(FramingFault)),
     "snapshot": get_args(SnapshotFault),
+    "record": (*get_args(RecordFault), *get_args(IncompatibleCode), *get_args(JournalFaultCode)),
 }
 
 
@@ -110,29 +132,52 @@ Answer = Mapping[str, Any]
 
 def _of_history(content: bytes, answer: Answer) -> Iterator[Goal]:
     history, _ = read_history(content)
-    versions = _changes([entry.version for entry in history])
     if answer["accepted"]:
         for entry in history:
             yield ("event", str(entry.event["type"]), f"version {entry.version}")
-        for older, newer in versions:
-            yield ("versions", f"{older} then {newer}")
+        yield from _of_versions([entry.version for entry in history])
+        yield ("document", _document_in(history[0]))
         return
     yield ("refusal", answer["code"])
+    if answer["sequence"] == 1:
+        yield ("document refused", _document_in(history[0]))
+        return
+    before, after = (entry.version for entry in history[answer["sequence"] - 2 : answer["sequence"]])
     if answer["code"] == "version_went_down":
-        for newer, older in versions[-1:]:
-            yield ("versions refused", f"{newer} then {older}")
+        yield ("versions refused", f"{before} then {after}")
+    elif answer["code"] == "something_else_owed" and before < after:
+        yield ("versions refused", f"{after} inside a batch of {before}")
 
 
-def _changes(versions: Sequence[int]) -> list[tuple[int, int]]:
-    return [pair for pair in pairwise(versions) if pair[0] != pair[1]]
+def _of_versions(versions: Sequence[int]) -> Iterator[Goal]:
+    yield _mix({*versions})
+    for older, newer in pairwise(versions):
+        yield ("versions", f"{older} then {newer}")
+
+
+def _document_in(entry: Entry) -> str:
+    document = entry.event.get("specification")
+    found = document.get("schema_version") if isinstance(document, Mapping) else None
+    return f"of version {found} in version {entry.version}"
 
 
 def _of_command(content: bytes, answer: Answer) -> Iterator[Goal]:
-    command = read_history(content)[1] or {}
+    history, command = read_history(content)
     if answer["allowed"]:
-        yield ("command", str(command["type"]))
+        yield ("command", str((command or {})["type"]))
+        yield from (("command after", f"version {entry.version}") for entry in history[-1:])
     else:
         yield ("rejection", answer["codes"][0])
+
+
+def _of_journal(content: bytes, answer: Answer) -> Iterator[Goal]:
+    if not answer["restored"]:
+        yield ("record", answer["code"])
+        return
+    shown = read_shown(content)
+    how = "from its records" if shown.snapshot is None else "with a snapshot"
+    for version in {opened(envelope)["schema_version"] for envelope in shown.records}:
+        yield ("restored", f"version {version}", how)
 
 
 def _of_upcast(content: bytes, answer: Answer) -> Iterator[Goal]:
@@ -163,6 +208,7 @@ def _of_file(content: bytes, answer: Answer) -> Iterator[Goal]:
 _BY_KIND: Final[Mapping[str, Callable[[bytes, Answer], Iterator[Goal]]]] = {
     "reduce": _of_history,
     "decide": _of_command,
+    "restore": _of_journal,
     "upcast": _of_upcast,
     "validate": _of_document,
     "read": _of_text,

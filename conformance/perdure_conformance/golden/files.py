@@ -14,6 +14,7 @@ from typing import Final
 
 from perdure.journal.frames import frame
 from perdure.kernel.values import JsonObject, canonical_json, digest
+from perdure_conformance.golden.tours import EVERY_VERSION, all_tours
 from perdure_conformance.histories import snapshots, verification
 from perdure_conformance.histories.files import opened_file
 from perdure_conformance.histories.sealing import sealed_anew, snapshot_after, stored, tied_to, with_state
@@ -32,6 +33,11 @@ def _lines() -> tuple[bytes, ...]:
     return stored(run.past.entries)
 
 
+def _every_version() -> tuple[bytes, ...]:
+    """Return a history that goes through every version."""
+    return stored(next(tour for tour in all_tours() if tour.name == EVERY_VERSION).history.entries)
+
+
 _LINES: Final = _lines()
 _SNAPSHOT: Final = snapshot_after(_LINES, 5)
 """After five records, where a batch ends."""
@@ -43,7 +49,11 @@ def all_of_files() -> Iterator[Vector]:
         yield _of_file(f"lines: {name}", ("TOL-011", "TOL-012"), ".jsonl", _as_lines(content))
     for name, lines in _of_lines().items():
         yield _of_file(f"lines: {name}", ("JRN-034", "JRN-036"), ".jsonl", lines)
-    for name, content in {"sound": _LINES, "a last batch is cut": _LINES[:-1]}.items():
+    for name, content in {
+        "sound": _LINES,
+        "sound, in every version": _every_version(),
+        "a last batch is cut": _LINES[:-1],
+    }.items():
         yield _of_file(f"MWJ1: {name}", ("JRN-030", "JRN-031"), ".mwj1", _as_frames(content))
     for name, frames in _of_frames(_as_frames(_LINES)).items():
         yield _of_file(f"MWJ1: {name}", ("JRN-031",), ".mwj1", frames)
@@ -79,6 +89,7 @@ def _of_records(lines: tuple[bytes, ...]) -> Mapping[str, tuple[bytes, ...]]:
     event_id = b"00000000-0000-7000-9000-000000000002"
     return {
         "sound": lines,
+        "sound, in every version": _every_version(),
         "a record is no JSON": edited(3, b'"attempt":1', b'"attempt":'),
         "a record has a key twice": edited(3, b'"attempt":1', b'"attempt":1,"attempt":1'),
         "a record is not in canonical form": edited(3, b'"attempt":1', b'"attempt":1.0'),

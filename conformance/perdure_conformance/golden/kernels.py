@@ -12,9 +12,10 @@ from perdure.kernel.records import document_of
 from perdure.kernel.snapshots import state_digest
 from perdure.kernel.values import JsonObject, digest
 from perdure_conformance.golden.chosen import SCENARIOS
-from perdure_conformance.golden.tours import all_tours
+from perdure_conformance.golden.tours import VERSIONS, all_tours
 from perdure_conformance.reducer.contract import Entry, Shown
-from perdure_conformance.reducer.histories import create, document, fact, owner, written_history
+from perdure_conformance.reducer.histories import create, document, fact, outcome, owner, written_history
+from perdure_conformance.reducer.kept import kept
 from perdure_conformance.reducer.playing import Run
 from perdure_conformance.reducer.questions import Query, Truth, truth_about
 from perdure_conformance.reducer.reference import ReferenceKernel
@@ -33,6 +34,7 @@ def all_of_kernels() -> Iterator[Vector]:
         if scenario.name in SCENARIOS.get(scenario.requirement, ()):
             yield from _of_scenario(scenario)
     yield from _of_commands()
+    yield from _of_versions()
 
 
 def _of_commands() -> Iterator[Vector]:
@@ -46,6 +48,36 @@ def _of_commands() -> Iterator[Vector]:
     yield _of_command("a run is cancelled", ("RUN-006", "CAN-001", "CAN-002"), Query(past, cancel))
     acquire = fact("AcquireRecovery", owner=owner(1), epoch=1)
     yield _of_command("a run is taken over", ("RUN-006", "RUN-028"), Query(past, acquire))
+
+
+def _of_versions() -> Iterator[Vector]:
+    """Yield a command after each version, and what a journal keeps of a run of each version, and of all of them."""
+    mixed = Run("ABCDE", version=1)
+    for version, name in zip(VERSIONS, "ABCDE", strict=True):
+        run = Run("AB", version=version)
+        run.start("A")
+        ends = fact("CompleteAttempt", node="A", attempt_id=run.of("A").attempt_id, outcome=outcome("succeeded"))
+        yield _of_command(f"a command after version {version}", ("VER-006",), Query(run.past.entries, ends))
+        run.end("A", output={"of": version})
+        mixed.goes_on(version)
+        mixed.run(name, output={"of": version})
+        yield from _restored_with_and_without(f"a run of version {version}", run)
+        if version > 1:
+            yield from _restored_with_and_without(f"a run of every version up to {version}", mixed)
+    unknown = kept(run.past).but(3, event={**run.past.entries[2].event, "type": "NodePaused"})
+    yield _of_what_is_shown("a record of a type that nobody knows", ("JRN-050",), unknown.shown)
+    begun = kept(run.past)
+    yield _of_what_is_shown(
+        "a record with false in the place of 0", ("JRN-043",), begun.but(1, batch_index=False).shown
+    )
+
+
+def _restored_with_and_without(name: str, run: Run) -> Iterator[Vector]:
+    """Yield what is kept of a run, and the same with the snapshot before what its last command brought."""
+    shown = kept(run.past)
+    before = max(at for at in range(1, len(shown)) if shown.record(at + 1)["batch_index"] == 0)
+    yield _of_what_is_shown(f"{name} is restored", ("JRN-050",), shown.shown)
+    yield _of_what_is_shown(f"{name} is restored with a snapshot", ("SNP-010",), shown.taken(before).shown)
 
 
 def _of_scenario(scenario: Scenario) -> Iterator[Vector]:

@@ -5,7 +5,7 @@ Source: `docs/spec/kernel.md`, "Events of each version", "Versions".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -30,6 +30,7 @@ from perdure_conformance.reducer.histories import (
 from perdure_conformance.reducer.playing import Run
 
 VERSIONS: Final = tuple(EVENTS)
+EVERY_VERSION: Final = "every version in one history"
 
 
 class Tour(NamedTuple):
@@ -217,28 +218,57 @@ def _mixes() -> Iterator[Tour]:
         yield Tour(f"version {newer} goes on in version {older}", ("VER-004",), back)
         begun = history(created(document("A", version=1)), version=older).on(newer) + ready("A")
         yield Tour(f"version {older} becomes version {newer} inside a batch", ("VER-004",), begun)
+        later = history(created(document("A", version=older)), version=newer) + ready("A")
+        yield Tour(f"a document of version {older} in a history of version {newer}", ("VER-005",), later)
         pinned = history(created(document("A", version=newer)), version=older)
         yield Tour(f"a document of version {newer} in a history of version {older}", ("VER-005",), pinned)
-    run = Run("ABCDE", version=1)
-    for version, name in zip(VERSIONS, "ABCDE", strict=True):
+    for many in range(3, len(VERSIONS) + 1):
+        for mix in combinations(VERSIONS, many):
+            told = f"versions {', '.join(map(str, mix[:-1]))} and {mix[-1]} in one history"
+            yield Tour(EVERY_VERSION if mix == VERSIONS else told, ("VER-004", "VER-007"), _in_turn(mix))
+
+
+def _in_turn(mix: Sequence[int]) -> History:
+    """Return a history that goes on in one version after the other, with a node in each."""
+    nodes = "ABCDE"[: len(mix)]
+    run = Run(nodes, version=mix[0])
+    for version, name in zip(mix, nodes, strict=True):
         run.goes_on(version)
         run.run(name)
-    yield Tour("every version in one history", ("VER-004", "VER-007"), run.past)
+    return run.past
 
 
 def _settled() -> Iterator[Tour]:
     """What versions 2 and 3 leave, and later versions owe for it."""
     for older in (2, 3):
+        left = Run("AB", version=older)
+        left.run("A", "retryable_failure")
+        left.run("B", "changes_requested")
+        shows = f"version {older} leaves a retry without a deadline and a correction that cannot come"
+        yield Tour(shows, ("VER-010",), left.past)
         for newer in VERSIONS[3:]:
-            run = Run("AB", version=older)
-            run.run("A", "retryable_failure")
-            run.run("B", "changes_requested")
-            left = run.past
+            run = left.fork()
             run.goes_on(newer)
             run.settle()
             yield Tour(f"version {older} is settled in version {newer}", ("VER-011",), run.past)
-        shows = f"version {older} leaves a retry without a deadline and a correction that cannot come"
-        yield Tour(shows, ("VER-010",), left)
+        run = left.fork()
+        run.goes_on(RUNTIME_VERSION)
+        run.cancel()
+        shows = f"what version {older} left is cancelled in version {RUNTIME_VERSION}"
+        yield Tour(shows, ("CAN-002", "VER-011"), run.past)
+        yield Tour(f"version {older} waits for a correction that can still come", ("VER-010",), _correctable(older))
+
+
+def _correctable(version: int) -> History:
+    """Return a history that ends while a live node reaches one that is asked for changes: nothing is left to Settle."""
+    if version == 2:
+        run = Run(["A", "B", node("C", "A", "B", dependency_policy="any_succeeded")], version=version)
+        run.run("A")
+        run.run("C", "changes_requested")
+        return run.past
+    run = Run("AB", [edge("A>B", "changes_requested"), edge("B>A", "succeeded")], version, initial_nodes=["A"])
+    run.run("A", "changes_requested")
+    return run.past
 
 
 _FIRSTS: Final[dict[int, tuple[str, Fact]]] = {

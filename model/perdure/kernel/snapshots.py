@@ -232,7 +232,8 @@ class StateDocument(Part, frozen=True, kw_only=True, gc=False, omit_defaults=Tru
         tuple[NodeName, ...],
         about(
             "Names, in specification order, the nodes that events of older versions left to Settle: they are to be "
-            "tried again without a deadline, or asked for changes that cannot come."
+            "tried again without a deadline, or asked for changes that cannot come, since no live node reaches them. A "
+            "run that has ended has none."
         ),
     ] = ()
     recovery: Annotated[RecoveryDocument, about("Says who took the run over last, if anybody did.")] | None = None
