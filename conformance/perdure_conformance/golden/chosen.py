@@ -268,6 +268,7 @@ PAIRS: Final[Mapping[str, tuple[str, ...]]] = {
     "SPC-007": ("schema_version 0",),
     "SPC-008": ("dependency_policy before version 2",),
     "SPC-009": ("91 levels",),
+    "SPC-010": ("characters of input are not bytes",),
     "SPC-011": ("the hash of another version",),
     "SPC-013": ("an id stands twice, with two handlers",),
     "SPC-014": (

@@ -42,8 +42,6 @@ OUT_OF_REACH: Final[Mapping[Goal, str]] = {
     ("rejection", "invalid_id"): _BY_FORM,
     ("problem", "document_too_large"): _LARGE,
     ("problem", "too_large"): _LARGE,
-    ("problem", "input_too_large"): "the smallest input that reaches it has 64 KiB",
-    ("requirement", "SPC-010"): "the smallest input that reaches it has 64 KiB",
     ("requirement", "EDG-007"): "a witness is any outcome that both edges match, and no one answer",
     ("damage", "over_limit"): _LARGE,
     ("snapshot", "unknown_version"): "a verifier says of another version only what it did not check",
