@@ -271,10 +271,7 @@ PAIRS: Final[Mapping[str, tuple[str, ...]]] = {
     "SPC-010": ("characters of input are not bytes",),
     "SPC-011": ("the hash of another version",),
     "SPC-013": ("an id stands twice, with two handlers",),
-    "SPC-014": (
-        "neither handler nor child, in a child",
-        "no outputs of a child's node",
-    ),
+    "SPC-014": ("neither handler nor child, in a child",),
     "SPC-015": ("an unknown prerequisite",),
     "SPC-016": ("a prerequisite stands twice, in a child",),
     "SPC-017": ("a cycle of nodes that wait for any_succeeded",),

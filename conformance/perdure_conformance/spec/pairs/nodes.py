@@ -73,12 +73,6 @@ def handler_or_child() -> Iterator[Pair]:
             workflow(node("a", child=_CALL, **{member: value}), children=_CHILD),
             workflow(node("a", **{member: value}), children=_CHILD),
         )
-        yield pair(
-            "SPC-014",
-            f"no {member} of a child's node",
-            workflow(node("a", child=_CALL, **{member: value}), children=_CHILD),
-            workflow(node("a", child=_CALL, **{member: []}), children=_CHILD),
-        )
 
 
 def names_are_there() -> Iterator[Pair]:
