@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from perdure.kernel.events import EVENTS
-from perdure_conformance.cli import app
+from perdure_conformance.cli import command_line
 from perdure_conformance.golden import coverage
 from perdure_conformance.golden.collection import all_vectors
 from perdure_conformance.golden.coverage import OUT_OF_REACH
@@ -113,13 +113,13 @@ def test_a_disagreement_is_kept_shrunk_and_fails_again_and_the_rest_is_compared(
 
 
 def test_what_has_no_generated_histories_is_not_asked_for_them() -> None:
-    done = CliRunner().invoke(app, ["check", "spec", "--generated", "5"])
+    done = CliRunner().invoke(command_line(), ["check", "spec", "--generated", "5"])
     assert done.exit_code == 2
     assert "leave --generated out" in done.stderr
 
 
 def test_they_are_printed_one_a_line_each_with_its_answer() -> None:
-    done = CliRunner().invoke(app, ["vectors", "generate", "--count", "6", "--seed", "3"])
+    done = CliRunner().invoke(command_line(), ["vectors", "generate", "--count", "6", "--seed", "3"])
     assert done.exit_code == 0
     lines: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["number"] for line in lines] == list(range(6))

@@ -24,7 +24,7 @@ from perdure.kernel.errors import Corruption, corrupt
 from perdure.kernel.events import AnyEvent, RunFailed
 from perdure.kernel.state import State
 from perdure_conformance import data
-from perdure_conformance.cli import app
+from perdure_conformance.cli import command_line
 from perdure_conformance.golden import chosen, coverage
 from perdure_conformance.golden.collection import all_vectors
 from perdure_conformance.reducer.contract import Entry
@@ -379,7 +379,7 @@ def test_the_answers_of_the_vectors_are_what_a_kernel_is_judged_by() -> None:
 
 
 def vectors(*words: str) -> Result:
-    return CliRunner().invoke(app, ["vectors", *words])
+    return CliRunner().invoke(command_line(), ["vectors", *words])
 
 
 @pytest.fixture
