@@ -16,13 +16,16 @@ from pathlib import Path
 from typing import Final, NoReturn, get_args
 
 import pytest
+from jsonschema import Draft202012Validator
 from tests.conformance.helpers import perdure, perdure_here
 
+from perdure_conformance import data
 from perdure_conformance.adapters.new import LANGUAGES, LanguageName, NotWritten, skeleton, write
 from perdure_conformance.requirements import requirements
 
 ALL_TOOLCHAINS: Final = os.environ.get("PERDURE_TOOLCHAINS") == "1"
 DEBIAN_CRATES: Final = Path("/usr/share/cargo/registry")
+DEBIAN_GSON: Final = Path("/usr/share/java/gson.jar")
 DEPTHS: Final = ("quick", "normal") if ALL_TOOLCHAINS else ("quick",)
 
 
@@ -73,8 +76,8 @@ def build_go(folder: Path) -> str:
 
 def build_rust(folder: Path) -> str:
     cargo = tool("cargo", "Rust")
-    if not list(DEBIAN_CRATES.glob("serde_json-*")):
-        not_covered("librust-serde-json-dev is not installed: the skeleton in Rust is not covered")
+    if not all(list(DEBIAN_CRATES.glob(f"{name}-*")) for name in ("serde_derive", "serde_json")):
+        not_covered("Debian's serde_derive and serde_json are not installed: the skeleton in Rust is not covered")
     if shutil.which("rustfmt") is not None:
         run("rustfmt", "--check", "--edition", "2021", "src/main.rs", cwd=folder)
     offline = ("--offline", "--config", "source.crates-io.replace-with='debian'")
@@ -83,8 +86,12 @@ def build_rust(folder: Path) -> str:
 
 
 def build_java(folder: Path) -> str:
+    compiler = tool("javac", "Java")
+    if not DEBIAN_GSON.is_file():
+        not_covered("libgoogle-gson-java is not installed: the skeleton in Java is not covered")
+    (folder / "gson.jar").symlink_to(DEBIAN_GSON)
     sources = sorted(path.name for path in folder.glob("*.java"))
-    run(tool("javac", "Java"), "-Xlint:all", "-Werror", "-d", "build", *sources, cwd=folder)
+    run(compiler, "-Xlint:all", "-Werror", "-cp", "gson.jar", "-d", "build", *sources, cwd=folder)
     return LANGUAGES["java"].run
 
 
@@ -201,11 +208,15 @@ def test_what_comes_next_is_said(tmp_path: Path) -> None:
     done = perdure_here("adapter", "new", "--lang", "python", "--folder=-rf", cwd=tmp_path)
     assert "\n  cd ./-rf\n" in done.stdout
     told = json.loads(perdure_here("adapter", "new", "--lang", "java", "--folder", "a", "--json", cwd=tmp_path).stdout)
-    assert told["files"] == ["a/Adapter.java", "a/FileJournal.java", "a/Json.java"]
-    assert told["command"] == "java -cp build Adapter"
+    schema = Draft202012Validator(json.loads((data.schemas() / "skeleton-1.json").read_text("utf-8")))
+    schema.validate(told)
+    assert not schema.is_valid({**told, "language": "cobol"})
+    assert not schema.is_valid({**told, "files": []})
+    assert told["files"] == ["a/Adapter.java", "a/FileJournal.java"]
+    assert told["command"] == "java -cp build:gson.jar Adapter"
     assert told["next"] == [
-        "cd a && javac -d build *.java",
-        "perdure adapter smoke --command 'java -cp build Adapter'",
+        "cd a && javac -cp gson.jar -d build *.java",
+        "perdure adapter smoke --command 'java -cp build:gson.jar Adapter'",
     ]
 
 

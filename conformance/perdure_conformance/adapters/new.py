@@ -48,13 +48,13 @@ LANGUAGES: Final[Mapping[LanguageName, Language]] = {
         ("Cargo.toml", "src/main.rs", "src/journal.rs"),
         "target/release/journal-adapter",
         "cargo build --release",
-        "Rust 1.61 or later, and the crate serde_json",
+        "Rust 1.61 or later, and the crates serde and serde_json",
     ),
     "java": Language(
-        ("Adapter.java", "FileJournal.java", "Json.java"),
-        "java -cp build Adapter",
-        "javac -d build *.java",
-        "Java 17 or later",
+        ("Adapter.java", "FileJournal.java"),
+        "java -cp build:gson.jar Adapter",
+        "javac -cp gson.jar -d build *.java",
+        "Java 17 or later, and beside it, as gson.jar, Gson 2.10 or later",
     ),
 }
 

@@ -6,33 +6,14 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"io"
 	"log"
 	"os"
 )
 
-// Journal is what the adapter needs of yours.
-type Journal interface {
-	Open(stateDir, namespace string) error // all state lives there, and nowhere else
-	Append(runID string, expectedNext int64, records []Record) (Answer, error)
-	Load(runID string, fromSequence int64, limit int) (records []Record, end bool, err error)
-	Close() error
-}
-
-// Record is one record of a run. The body is text, and kept as it is (JRN-002).
-type Record struct {
-	Sequence int64  `json:"sequence"`
-	EventID  string `json:"event_id"`
-	Body     string `json:"body"`
-}
-
-// Answer is a result. A refusal is one too.
-type Answer map[string]any
-
-// What is claimed is judged. What is not claimed must be refused as unsupported (JRN-022).
+// What is claimed is judged. What is not claimed is refused as unsupported (JRN-022). To claim more, ask what it takes:
+// perdure explain snapshots, or leases, fencing, multi_process, read, durable.
 var capabilities = Answer{
 	"exact_replay":   true,            // JRN-008
 	"event_id_dedup": true,            // JRN-009, JRN-023
@@ -40,93 +21,75 @@ var capabilities = Answer{
 	"durable":        "process-crash", // JRN-017
 }
 
-type request struct {
-	ID     string `json:"id"`
-	Method string `json:"method"`
-	Params struct {
-		StateDir     string   `json:"state_dir"`
-		Namespace    string   `json:"namespace"`
-		RunID        string   `json:"run_id"`
-		ExpectedNext int64    `json:"expected_next"`
-		Records      []Record `json:"records"` // "epoch" is null, unless fencing is claimed
-		FromSequence int64    `json:"from_sequence"`
-		Limit        int      `json:"limit"`
-	} `json:"params"`
+type params struct {
+	StateDir     string   `json:"state_dir"`
+	Namespace    string   `json:"namespace"`
+	RunID        string   `json:"run_id"`
+	ExpectedNext int      `json:"expected_next"`
+	Records      []Record `json:"records"` // "epoch" is null, unless fencing is claimed
+	FromSequence int      `json:"from_sequence"`
+	Limit        int      `json:"limit"`
 }
 
-const pageBytes = 1 << 20
+const pageRecords, pageBytes = 1000, 1 << 19 // this fits in a line, in which text takes up to twice its bytes
 
-var errMethodNotFound = errors.New("method not found")
+var journal *FileJournal
 
-// fitting returns how many records fit in a line, at least one: text takes up to twice its bytes as JSON.
-func fitting(records []Record) int {
-	size := 0
-	for count, record := range records {
-		size += len(record.Body) + 100
-		if size > pageBytes && count > 0 {
-			return count
-		}
+var methods = map[string]func(params) Answer{
+	"initialize": initialize,
+	"append":     func(p params) Answer { return journal.Append(p.RunID, p.ExpectedNext, p.Records) },
+	"load":       load,
+	"shutdown":   func(params) Answer { return Answer{} }, // close what is open
+}
+
+// initialize opens the journal. All its state lives in the folder, under the namespace, and nowhere else.
+func initialize(p params) Answer {
+	journal = OpenFileJournal(p.StateDir, p.Namespace)
+	return Answer{"protocol": 1, "name": "my-journal", "version": "0.1.0", "capabilities": capabilities, "limits": limits}
+}
+
+// load loads a page. One that would not fit in a line ends early, and is then not the end (JRN-021).
+func load(p params) Answer {
+	if p.Limit > pageRecords {
+		p.Limit = pageRecords
 	}
-	return len(records)
-}
-
-func result(journal Journal, ask request) (Answer, error) {
-	params := ask.Params
-	switch ask.Method {
-	case "initialize":
-		about := Answer{"protocol": 1, "name": "my-journal", "version": "0.1.0", "capabilities": capabilities, "limits": limits}
-		return about, journal.Open(params.StateDir, params.Namespace)
-	case "append":
-		return journal.Append(params.RunID, params.ExpectedNext, params.Records)
-	case "load":
-		records, end, err := journal.Load(params.RunID, params.FromSequence, params.Limit)
-		count := fitting(records) // a page that ends early is not the end (JRN-021)
-		return Answer{"records": append([]Record{}, records[:count]...), "end": end && count == len(records)}, err
-	case "shutdown":
-		return Answer{}, journal.Close()
-	default:
-		return nil, errMethodNotFound
+	page, isEnd := journal.Load(p.RunID, p.FromSequence, p.Limit)
+	for len(page) > 1 && sizeOf(page) > pageBytes {
+		page, isEnd = page[:len(page)/2], false
 	}
+	return Answer{"records": page, "end": isEnd}
 }
 
-// answer returns the message that answers a request. An error is a fault of this program, never a refusal.
-func answer(journal Journal, ask request) Answer {
-	message := Answer{"jsonrpc": "2.0", "id": ask.ID}
-	found, err := result(journal, ask)
-	switch err {
-	case nil:
-		message["result"] = found
-	case errMethodNotFound:
-		message["error"] = Answer{"code": -32601, "message": "method not found: " + ask.Method}
-	default:
-		log.Print(err) // logs go to standard error: standard output is for messages alone
-		message["error"] = Answer{"code": -32603, "message": err.Error()}
-	}
-	return message
-}
-
+// main answers requests, one line each, until shutdown or the end of input. A refusal is a result.
 func main() {
-	var journal Journal = &FileJournal{}
-	lines := bufio.NewReader(os.Stdin) // not a Scanner: lines are longer than it takes
-	replies := json.NewEncoder(os.Stdout)
-	replies.SetEscapeHTML(false) // else a page may become longer than a line may be
+	requests, answers := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout) // os.Stdout has no buffer to flush
+	answers.SetEscapeHTML(false)                                               // it would make lines too long
 	for {
-		line, err := lines.ReadBytes('\n')
+		var request struct {
+			ID, Method string
+			Params     params
+		}
+		err := requests.Decode(&request)
 		if err == io.EOF {
 			return
 		}
-		var ask request
-		if err == nil {
-			err = json.Unmarshal(line, &ask)
+		check(err)
+		answer := Answer{"jsonrpc": "2.0", "id": request.ID}
+		if method, isOffered := methods[request.Method]; isOffered {
+			answer["result"] = method(request.Params)
+		} else {
+			answer["error"] = Answer{"code": -32601, "message": "method not found: " + request.Method}
 		}
-		if err == nil {
-			err = replies.Encode(answer(journal, ask)) // one line; os.Stdout has no buffer to flush
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
-		if ask.Method == "shutdown" {
+		check(answers.Encode(answer))
+		if request.Method == "shutdown" {
 			return
 		}
+	}
+}
+
+// check lets a fault end this program: standard error tells it, and takes logs too.
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
 	}
 }

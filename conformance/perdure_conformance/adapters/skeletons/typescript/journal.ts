@@ -1,18 +1,24 @@
-// A journal on files, to be replaced by yours.
+// A journal on files, to be replaced by yours. The adapter calls three things: the constructor, append and load.
 
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Answer, Journal, Record } from './adapter.ts'
 
-export const LIMITS = { max_batch_records: 1000, max_batch_bytes: 1_048_576, max_snapshot_bytes: 1_048_576 } // JRN-014
+/** One record of a run. The body is text, and kept as it is (JRN-002). */
+export type Record = { sequence: number; event_id: string; body: string }
+
+export type Answer =
+  | { acknowledged: { sequence: number; event_id: string }[] }
+  | { refused: 'sequence_conflict'; actual_next: number }
+  | { refused: 'invalid_record' | 'too_large' | 'event_id_conflict' | 'not_stored' | 'unavailable' }
+
+export const LIMITS = { max_batch_records: 1000, max_batch_bytes: 1 << 20, max_snapshot_bytes: 1 << 20 } // JRN-014
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** A file for each run, a line for each batch. */
-export class FileJournal implements Journal {
-  folder = ''
-  runs = new Map<string, Record[]>()
+/** A file for each run, written anew by each append: short, and slow when runs are long. */
+export class FileJournal {
+  folder: string
 
-  open(stateDir: string, namespace: string): void {
+  constructor(stateDir: string, namespace: string) {
     this.folder = path.join(stateDir, namespace)
     fs.mkdirSync(this.folder, { recursive: true })
   }
@@ -20,74 +26,60 @@ export class FileJournal implements Journal {
   /** Compares and appends. The first refusal that applies is the answer, in this order (JRN-013). */
   append(runId: string, expectedNext: number, records: Record[]): Answer {
     const stored = this.read(runId)
+    const known = new Set(stored.map(({ event_id }) => event_id)) // Of this run alone (JRN-010).
     if (!isValid(expectedNext, records)) return { refused: 'invalid_record' }
-    const size = records.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
-    if (records.length > LIMITS.max_batch_records || size > LIMITS.max_batch_bytes) {
+    if (records.length > LIMITS.max_batch_records || sizeOf(records) > LIMITS.max_batch_bytes) {
       return { refused: 'too_large' } // JRN-026
     }
-    const acknowledged = records.map(({ sequence, event_id }) => ({ sequence, event_id }))
-    if (records.every((record) => isSame(record, stored[record.sequence - 1]))) {
-      return { acknowledged } // An exact replay: it is stored already (JRN-008).
+    // An exact replay is stored already (JRN-008).
+    if (!records.every((record) => isSame(record, stored[record.sequence - 1]))) {
+      const next = stored.length + 1
+      if (records.some(({ event_id }) => known.has(event_id))) return { refused: 'event_id_conflict' } // JRN-009
+      // JRN-004, JRN-005, JRN-006
+      if (expectedNext !== next) return { refused: 'sequence_conflict', actual_next: next }
+      this.write(runId, [...stored, ...records])
     }
-    const known = new Set(stored.map(({ event_id }) => event_id)) // Of this run alone (JRN-010).
-    if (records.some(({ event_id }) => known.has(event_id))) return { refused: 'event_id_conflict' } // JRN-009
-    const next = stored.length + 1
-    if (expectedNext !== next) return { refused: 'sequence_conflict', actual_next: next } // JRN-004, JRN-005, JRN-006
-    this.write(runId, records)
-    stored.push(...records)
-    return { acknowledged }
+    return { acknowledged: records.map(({ sequence, event_id }) => ({ sequence, event_id })) }
   }
 
-  /** A page, and whether no record follows it (JRN-003, JRN-021). An unknown run has none (JRN-011). */
+  /** A page, and whether no record follows it (JRN-003, JRN-021). */
   load(runId: string, fromSequence: number, limit: number): { records: Record[]; end: boolean } {
     const rest = this.read(runId).slice(fromSequence - 1)
     return { records: rest.slice(0, limit), end: rest.length <= limit }
   }
 
-  close(): void {} // Nothing is open between calls.
-
-  path(runId: string): string {
-    return path.join(this.folder, `${runId}.journal`)
-  }
-
-  /** Reads a run once. A last line without its LF was never acknowledged: it is cut off (JRN-015, JRN-017). */
+  /** All records of a run. One that is not known has none (JRN-011). */
   read(runId: string): Record[] {
-    let stored = this.runs.get(runId)
-    if (!stored) {
-      const file = this.path(runId)
-      const content = fs.existsSync(file) ? fs.readFileSync(file) : Buffer.alloc(0)
-      const whole = content.lastIndexOf(10) + 1
-      if (whole < content.length) fs.truncateSync(file, whole)
-      const lines = content.toString('utf8', 0, whole).split('\n').slice(0, -1)
-      stored = lines.flatMap((line) => JSON.parse(line) as Record[])
-      this.runs.set(runId, stored)
-    }
-    return stored
+    const file = path.join(this.folder, `${runId}.json`)
+    return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : []
   }
 
-  /** Writes a batch as one line, and has it on disk before it is acknowledged (JRN-015, JRN-017). */
+  /**
+   * Stores a run, with its new batch or as it was (JRN-015), and before it is acknowledged (JRN-017).
+   *
+   * A kill leaves the old file or the new one. A power cut may take both: `durable` would be more than process-crash
+   * if the new file were synced before it is renamed, and the folder after.
+   */
   write(runId: string, records: Record[]): void {
-    try {
-      fs.writeFileSync(this.path(runId), `${JSON.stringify(records)}\n`, { flag: 'a', flush: true })
-    } catch (error) {
-      this.runs.delete(runId) // Who knows what is there? It is read again.
-      throw error
-    }
+    const file = path.join(this.folder, runId)
+    fs.writeFileSync(`${file}.new`, JSON.stringify(records))
+    fs.renameSync(`${file}.new`, `${file}.json`)
   }
 }
 
 /** Whether there are records, dense from `expectedNext`, with an id of their own and a body (JRN-012). */
 function isValid(expectedNext: number, records: Record[]): boolean {
   const ids = new Set(records.map(({ event_id }) => event_id))
-  return (
-    ids.size > 0 &&
-    ids.size === records.length &&
-    records.every(
-      ({ sequence, event_id, body }, index) => sequence === expectedNext + index && UUID.test(event_id) && body !== '',
-    )
-  )
+  const isDue = ({ sequence, event_id, body }: Record, index: number) =>
+    sequence === expectedNext + index && UUID.test(event_id) && body !== ''
+  return records.length > 0 && ids.size === records.length && records.every(isDue)
 }
 
 function isSame(one: Record, other: Record | undefined): boolean {
   return one.event_id === other?.event_id && one.body === other.body
+}
+
+/** How many bytes the bodies have. */
+export function sizeOf(records: Record[]): number {
+  return records.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
 }
