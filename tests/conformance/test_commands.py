@@ -12,12 +12,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from jsonschema import Draft202012Validator
-from tests.conformance.helpers import PERDURE, ROOT, perdure
+from tests.conformance.helpers import PERDURE, ROOT, perdure, perdure_here
 from tests.conformance.histories import run
 
+from perdure.journal.contract import Capabilities
 from perdure_conformance import data
+from perdure_conformance.journal.claims import CLAIMS, PAGES, woken_by
 from perdure_conformance.requirements import requirements_of
 
 MUTANTS = "perdure_conformance.journal.mutants"
@@ -243,6 +246,27 @@ def test_a_damaged_case_is_refused_in_one_sentence(tmp_path: Path, text: str) ->
     assert done.exit_code == 2
     assert "is no case" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", Capabilities.__struct_fields__)
+def test_explain_tells_what_it_takes_to_claim_something(name: str, tmp_path: Path) -> None:
+    told = json.loads(perdure_here("explain", name, "--json", cwd=tmp_path).stdout)["claim"]
+    claim = CLAIMS[name]
+    assert (told["name"], told["value"], told["duty"], told["step"]) == (name, claim.value, claim.duty, claim.step)
+    assert told["requirements"]
+    for value in re.findall(r'"([a-z0-9-]+)"|(true)', claim.value):
+        document = {name: value[0] or True}
+        assert msgspec.json.decode(json.dumps(document), type=Capabilities) != Capabilities()
+
+
+def test_explain_tells_what_a_claim_wakes(tmp_path: Path) -> None:
+    shown = perdure_here("explain", "multi_process", cwd=tmp_path).stdout
+    assert 'A claim of a journal: "multi_process": true in the capabilities of its description.\n' in shown
+    assert "  wakes     JRN-019, JRN-020, JRN-027, JRN-028, JRN-029, LSE-007\n" in shown
+    assert "  silences  LSE-002, LSE-006\n" in perdure_here("explain", "lease_clock=store", cwd=tmp_path).stdout
+    found = {each for name in CLAIMS for each in woken_by(name)}
+    waived = {"core", "unclaimed", "tight_limits"}
+    assert found == {each.id for each in requirements_of(PAGES) if each.claim not in waived}
 
 
 def test_explain_knows_requirements_refusals_and_faults(tmp_path: Path) -> None:

@@ -7,11 +7,14 @@ import json
 import sys
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from tests.conformance.helpers import perdure_here
 from tests.conformance.test_hostile import FAULTS
 
+from perdure_conformance import data
 from perdure_conformance.adapters.new import skeleton
 from perdure_conformance.adapters.smoke import STEPS, smoke
 from perdure_conformance.harness.schemas import decode_reply
@@ -21,6 +24,7 @@ from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.requirements import requirements
 
 ADAPTER = Path(__file__).with_name("hostile_adapter.py")
+SCHEMA = Draft202012Validator(json.loads((data.schemas() / "smoke-1.json").read_text("utf-8")))
 PATIENT_S = 60.0
 """Longer than any of this takes: what is told must not depend on how busy the machine is."""
 IMPATIENT_S = 2.5
@@ -44,6 +48,13 @@ MODES = (
     "wrong-id",
 )
 SILENT_MODES = ("half-line-then-silence", "never-reads", "silence-at-append", "silence-at-start")
+
+
+def printed(*words: str, cwd: Path) -> dict[str, Any]:
+    """Return what `perdure adapter smoke --json` prints, which is what its schema says."""
+    told: dict[str, Any] = json.loads(perdure_here("adapter", "smoke", *words, "--json", cwd=cwd).stdout)
+    SCHEMA.validate(told)
+    return told
 
 
 def hostile(mode: str) -> CommandTarget:
@@ -112,7 +123,7 @@ def test_who_forgets_to_flush_is_asked_whether_he_does(tmp_path: Path) -> None:
 
 
 def test_who_does_not_shut_down_is_told(tmp_path: Path) -> None:
-    command = skeleton_in(tmp_path, "self.journal.close()", "sys.stdin.buffer.read()")
+    command = skeleton_in(tmp_path, "        return {}\n", "        sys.stdin.buffer.read()\n        return {}\n")
     done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "10", cwd=tmp_path)
     assert done.returncode == 3
     assert "WRONG reopen and go on" in done.stdout
@@ -132,9 +143,9 @@ def test_who_logs_to_standard_output_is_told_where_logs_belong(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("old", "new", "told", "right"),
     [
-        ('"end": end', '"done": end', "load.json says: at /, 'end' is a required property.", '"end":true'),
+        ('"end": is_end', '"done": is_end', "load.json says: at /, 'end' is a required property.", '"end":true'),
         ('"protocol": 1', '"protocol": "1"', "initialize.json says: at /protocol, 1 was expected", '"protocol":1'),
-        ('"acknowledged": ack', '"refused": "no", "a": ack', "append.json says: at /", '"acknowledged":[{'),
+        ('"acknowledged": [', '"refused": "no", "a": [', "append.json says: at /", '"acknowledged":[{'),
         ("{key}", "{key} | {'at': 1}", "append.json says: at /acknowledged/0, Additional", '"acknowledged":[{'),
         ('"refused": "seq', '"why": "seq', "append.json says: at /, 'refused' is a required", '"refused":"sequence'),
     ],
@@ -158,9 +169,7 @@ def test_a_requirement_comes_with_what_had_to_come(tmp_path: Path) -> None:
     assert '"refused":"sequence_conflict"' in next(
         line for line in done.stdout.splitlines() if line.startswith("right")
     )
-    told = json.loads(
-        perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", "--json", cwd=tmp_path).stdout
-    )
+    told = printed("--command", command, "--timeout", "60", cwd=tmp_path)
     assert told["exit_code"] == 1
     assert told["command"] == command.split()
     assert told["fix"]["failure"] == "JRN-005"
@@ -174,7 +183,7 @@ def test_what_it_says_steers_nothing(mode: str, tmp_path: Path) -> None:
     done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
     steering = {letter for letter in done.stdout if letter != "\n" and unicodedata.category(letter).startswith("C")}
     assert steering == set()
-    json.loads(perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", "--json", cwd=tmp_path).stdout)
+    printed("--command", command, "--timeout", "60", cwd=tmp_path)
 
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
@@ -188,3 +197,39 @@ def test_ready_is_not_a_verdict_and_says_where_one_comes_from(tmp_path: Path) ->
     done = perdure_here("adapter", "smoke", "memory", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1].endswith("perdure check journal memory")
+
+
+def test_what_is_claimed_and_not_tried_is_said(tmp_path: Path) -> None:
+    done = perdure_here("adapter", "smoke", "files", "--timeout", "60", cwd=tmp_path)
+    assert "–     kill -9 and go on: not tried in this process\n" in done.stdout
+    assert done.stdout.splitlines()[-2] == (
+        "Claimed, and not tried here: durable=posix-weak, multi_handle, multi_process, fencing, read=linearizable, "
+        "format=mwj1 (perdure check tries them)."
+    )
+
+
+def test_what_is_claimed_and_never_judged_is_said_too(tmp_path: Path) -> None:
+    command = skeleton_in(tmp_path, "CAPABILITIES = {", 'CAPABILITIES = {"multi_handle": True, "read": "linearizable",')
+    told = printed("--command", command, "--timeout", "60", cwd=tmp_path)
+    assert told["untried"] == []
+    assert told["unjudged"] == ["multi_handle", "read=linearizable"]
+    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    assert done.stdout.splitlines()[-2] == (
+        "Claimed, and not judged as things are: multi_handle, read=linearizable (perdure check says why)."
+    )
+
+
+def test_what_is_printed_is_what_its_schema_says(tmp_path: Path) -> None:
+    told = printed("memory", "--timeout", "60", cwd=tmp_path)
+    assert (told["fix"], told["exit_code"]) == (None, 0)
+    for wrong in (
+        {**told, "command": ["x"]},
+        {**told, "smoke_version": 2},
+        {**told, "exit_code": 2},
+        {**told, "untried": ["durable\n"]},
+        {**told, "fix": {"failure": "bad luck"}},
+        {name: member for name, member in told.items() if name != "name"},
+    ):
+        assert not SCHEMA.is_valid(wrong)
+    told = printed("--command", f"{sys.executable} -S {ADAPTER} exit-1-with-escapes", cwd=tmp_path)
+    assert (told["description"], told["exit_code"]) == (None, 3)

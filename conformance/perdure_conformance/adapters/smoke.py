@@ -6,11 +6,12 @@ It has no rule of its own: the scripts, the clauses and the schemas of `perdure 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from perdure.journal.contract import Description
+from perdure.journal.contract import Capabilities, Description
 from perdure.kernel.values import JsonObject, read_json
 from perdure_conformance.adapters.model import ModelDispatcher
 from perdure_conformance.harness import messages
@@ -18,6 +19,7 @@ from perdure_conformance.harness.connection import FAULTS, AdapterFault, Connect
 from perdure_conformance.harness.serve import outcome
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.journal.claims import is_claimed, made, woken_by
 from perdure_conformance.journal.operations import Identities
 from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
 from perdure_conformance.journal.rules import RULES, Rules
@@ -60,7 +62,7 @@ STEPS: Final[tuple[Script, ...]] = tuple(
 )
 """The most usual mistakes, the most basic first."""
 
-Outcome = Literal["ok", "not_claimed", "wrong", "unknown"]
+Outcome = Literal["ok", "not_claimed", "not_tried", "wrong", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,10 @@ class Smoked:
     description: Description | None
     steps: tuple[Step, ...]
     fix: Fix | None
+    untried: tuple[str, ...] = ()
+    """What is claimed and was not tried, if nothing is to be mended: `perdure check` tries it."""
+    unjudged: tuple[str, ...] = ()
+    """What is claimed, and `perdure check` does not try either."""
 
 
 def smoke(
@@ -111,6 +117,7 @@ def smoke(
     began = clock()
     site = Site(hasty, answer_s, transcript)
     taken: list[Step] = []
+    reached: Counter[str] = Counter()
     description: Description | None = None
     fix: Fix | None = None
     try:
@@ -118,27 +125,46 @@ def smoke(
         taken.append(Step(_OPENING, "ok"))
         for number, script in enumerate(STEPS):
             taken.append(Step(script.name, "wrong"))
-            taken[-1] = Step(script.name, _take(script, number, site, rules))
+            taken[-1] = Step(script.name, _take(script, number, site, rules, reached))
     except (AdapterFault, Violation, Inconclusive, _OutOfTime) as stop:
         name = _OPENING if description is None else taken.pop().name
         taken.append(Step(name, "unknown" if isinstance(stop, Inconclusive | _OutOfTime) else "wrong"))
         fix = _fix(stop, transcript, description, seconds)
     finally:
         site.remove()
-    return Smoked(description, tuple(taken), fix)
+    if description is None or fix is not None:
+        return Smoked(description, tuple(taken), fix)
+    return Smoked(
+        description, tuple(taken), None, *_left_out(description.capabilities, reached, in_process=not target.is_process)
+    )
 
 
-def _take(script: Script, number: int, site: Site, rules: Rules) -> Outcome:
-    """Play one script. Raises what ends the whole."""
+def _left_out(
+    claims: Capabilities, reached: Counter[str], *, in_process: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what is claimed and was not tried, and of what is claimed what is not judged either."""
+    untried, unjudged = [], []
+    for name, told in made(claims).items():
+        judged = [each for each in woken_by(name) if is_claimed(requirements()[each], claims, in_process=in_process)]
+        if not judged:
+            unjudged.append(told)
+        elif not any(reached[each] for each in judged):
+            untried.append(told)
+    return tuple(untried), tuple(unjudged)
+
+
+def _take(script: Script, number: int, site: Site, rules: Rules, reached: Counter[str]) -> Outcome:
+    """Play one script, and add up what it reaches. Raises what ends the whole."""
     tally = Tally()
     try:
         play = Play(site, Identities(_SEED, number), tally, rules)
         if script.alone and not play.can_crash:
-            return "not_claimed"
+            return "not_claimed" if play.claims.durable is None else "not_tried"
         for operation in script.operations:
             play.do(operation)
     except PlayEnded:
         return "unknown"
+    reached.update(tally.reached)
     return "ok" if any(tally.reached[requirement] for requirement in script.reaches) else "not_claimed"
 
 

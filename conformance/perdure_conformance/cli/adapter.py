@@ -13,7 +13,6 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from perdure.journal.contract import Capabilities
 from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.adapters import new as skeletons
 from perdure_conformance.adapters.exchange import NotRecorded, exchange, in_lines
@@ -30,6 +29,7 @@ from perdure_conformance.cli.common import (
     wrong_usage,
 )
 from perdure_conformance.harness.targets import Target
+from perdure_conformance.journal.claims import made
 from perdure_conformance.journal.differences import cut
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.reports.failure import last_words
@@ -70,7 +70,12 @@ def new(
         f"perdure adapter smoke --command {shlex.quote(language.run)}",
     ]
     if as_json:
-        told = {"language": lang, "folder": str(folder), "files": [str(path) for path in written]}
+        told = {
+            "skeleton_version": 1,
+            "language": lang,
+            "folder": str(folder),
+            "files": [str(path) for path in written],
+        }
         print_json({**told, "needs": language.needs, "command": language.run, "next": steps, "exit_code": CONFORMANT})
     else:
         with even_if_nobody_reads():
@@ -116,7 +121,7 @@ def smoke(
         found = smoked(implementation, timeout)
     code = _exit_code(found.fix)
     if as_json:
-        print_json({**implementation.words(), **msgspec.to_builtins(found), "exit_code": code})
+        print_json({"smoke_version": 1, **implementation.words(), **msgspec.to_builtins(found), "exit_code": code})
     else:
         with even_if_nobody_reads():
             print_lines(_in_words(found, implementation))
@@ -129,22 +134,31 @@ def _exit_code(fix: Fix | None) -> int:
     return NOT_CONFORMANT if fix.failure in requirements() else NO_VERDICT
 
 
-_OUTCOMES: Final[dict[Outcome, str]] = {"ok": "ok", "not_claimed": "–", "wrong": "WRONG", "unknown": "?"}
+_OUTCOMES: Final[dict[Outcome, str]] = {
+    "ok": "ok",
+    "not_claimed": "–",
+    "not_tried": "–",
+    "wrong": "WRONG",
+    "unknown": "?",
+}
+_REMARKS: Final[dict[Outcome, str]] = {"not_claimed": ": not claimed", "not_tried": ": not tried in this process"}
 
 
 def _in_words(found: Smoked, target: Target) -> Iterator[str]:
     if (about := found.description) is not None:
-        claims = [(name, getattr(about.capabilities, name)) for name in Capabilities.__struct_fields__]
-        made = [(name, value) for name, value in claims if value != getattr(Capabilities(), name)]
-        told = [name if value is True else f"{name}={value}" for name, value in made]
-        yield f"{about.name} {about.version} claims {', '.join(told) or 'nothing beyond the core'}."
+        claims = ", ".join(made(about.capabilities).values())
+        yield f"{about.name} {about.version} claims {claims or 'nothing beyond the core'}."
         yield ""
     for step in found.steps:
-        yield f"{_OUTCOMES[step.outcome]:<6}{step.name}{': not claimed' if step.outcome == 'not_claimed' else ''}"
+        yield f"{_OUTCOMES[step.outcome]:<6}{step.name}{_REMARKS.get(step.outcome, '')}"
     yield ""
     if found.fix is None:
         words = target.words()
         named = f"--command {shlex.quote(shlex.join(words['command']))}" if "command" in words else words["name"]
+        if found.untried:
+            yield f"Claimed, and not tried here: {', '.join(found.untried)} (perdure check tries them)."
+        if found.unjudged:
+            yield f"Claimed, and not judged as things are: {', '.join(found.unjudged)} (perdure check says why)."
         yield f"READY  Nothing is wrong so far. That is no verdict, which comes from: perdure check journal {named}"
         return
     fix = found.fix

@@ -15,6 +15,7 @@ import typer
 from perdure_conformance import data, members
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
 from perdure_conformance.harness.connection import FAULTS
+from perdure_conformance.journal.claims import CLAIMS, Claim, woken_by
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.requirements import Requirement, codes, requirement_of_code, requirements, warnings
 from perdure_conformance.tool.checks import CHECKS
@@ -25,6 +26,7 @@ Examples:
   perdure explain
   perdure explain JRN-008
   perdure explain sequence_conflict
+  perdure explain snapshots
   perdure explain silence
   perdure explain dependency_cycle
   perdure explain propagate
@@ -85,11 +87,15 @@ def _word(word: str, meaning: str | None, *, as_json: bool) -> None:
             document["meaning"] = meaning
         if requirement is not None:
             document["requirement"] = _document(requirement)
+        if word in CLAIMS:
+            document["claim"] = {"name": word, **asdict(CLAIMS[word]), "requirements": woken_by(word)}
         document["members"] = [asdict(member) for member in members.members_called(word)]
         document["words"] = [asdict(each) for each in members.words_called(word)]
         print_json(document)
         return
     _say(word if meaning is None else f"{word}\n  {meaning}")
+    if word in CLAIMS:
+        _claim(word, CLAIMS[word])
     if requirement is not None:
         _say(f"{'A warning' if word in warnings() else 'A problem'} of a specification, as `perdure lint` tells it:")
         _requirement(requirement, as_json=False)
@@ -100,6 +106,14 @@ def _word(word: str, meaning: str | None, *, as_json: bool) -> None:
         for member_name, description in each.of.items():
             _say(f"  of        {member_name}: {description}")
         _places(each.places)
+
+
+def _claim(name: str, claim: Claim) -> None:
+    _say(f'A claim of a journal: "{name}": {claim.value} in the capabilities of its description.')
+    _say(f"  duty      {claim.duty}")
+    _say(f"  next      {claim.step}")
+    effect = "silences" if name == "lease_clock" else "wakes"
+    _say(f"  {effect:9} {', '.join(woken_by(name))}")
 
 
 def _member(member: members.Member) -> None:

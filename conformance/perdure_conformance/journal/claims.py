@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from perdure.journal import contract
 from perdure.journal.contract import Capabilities
 from perdure_conformance.journal.client import Claims
-from perdure_conformance.requirements import Requirement, requirements
+from perdure_conformance.requirements import Requirement, requirements, requirements_of
 from perdure_conformance.verdict import Verdict
 
 PAGES: Final = ("journal.md", "formats.md")
@@ -49,6 +50,146 @@ def _holds(word: str, claims: Capabilities, *, in_process: bool) -> bool:
             return isinstance(claims, Claims) and claims.tight_limits
         case flag:
             return bool(getattr(claims, flag))
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What it takes to claim something."""
+
+    value: str
+    """What stands in `capabilities`, as JSON."""
+    duty: str
+    """What an implementation has to do."""
+    step: str
+    """The smallest next step."""
+
+
+CLAIMS: Final[Mapping[str, Claim]] = {
+    "exact_replay": Claim(
+        "true",
+        "Before you look for conflicts, compare the batch with what is stored at its positions: if each record is "
+        "there, with the same event id and bytes, acknowledge it again and store nothing.",
+        "Keep event id and body of each record, and compare a whole batch with them.",
+    ),
+    "event_id_dedup": Claim(
+        "true",
+        "Look up each event id of a batch among those of its run, also after a restart: one that is known, in a batch "
+        "that is no exact replay, is refused with event_id_conflict, whatever its position.",
+        "A unique index on run and event id, or a set that is made when a run is read.",
+    ),
+    "atomic_batch": Claim(
+        "true",
+        "Store a batch in one transaction, one line or one file that is renamed, after all of it was validated: nobody "
+        "ever sees a part of it.",
+        "Refuse a batch for its last record, and load: nothing of it may be there.",
+    ),
+    "durable": Claim(
+        '"process-crash"',
+        "What was acknowledged is there after kill -9: it has left the process, and no restart trips over what was "
+        'half written. Above "process-crash" it survives a power cut too: sync the file, and the folder of a new or '
+        "renamed one, before you acknowledge.",
+        "Acknowledge only when the store has committed, or the file is written; read state back when you are started.",
+    ),
+    "multi_handle": Claim(
+        "true",
+        "All handles that are open in one process compare with what any of them has appended. It is judged of Python "
+        "journals that are named as module:factory: a program is one handle.",
+        "Keep what is stored in one place for all handles, and hold one lock while you compare and store.",
+    ),
+    "multi_process": Claim(
+        "true",
+        "Each append compares with what any process has appended: under a lock that the others respect, read what is "
+        "new, compare, store, and only then let go.",
+        "Hold an exclusive lock on a file in state_dir, or a transaction that writes, from the read to the "
+        "acknowledgement; keep nothing in memory between calls.",
+    ),
+    "snapshots": Claim(
+        "true",
+        "Offer save_snapshot and load_snapshot: keep the body byte for byte with its run and sequence, and return the "
+        "last one saved or the furthest, or none: true. One of more than max_snapshot_bytes is refused with too_large, "
+        "and the one before it stays.",
+        "A map from run to sequence and body: a snapshot may be forgotten at a restart.",
+    ),
+    "leases": Claim(
+        "true",
+        "Offer acquire, renew and release. acquire grants an epoch above every one before it, until now_ms + ttl_ms, "
+        "or is refused with held while now_ms is not past that; renew and release of an epoch that is not the highest "
+        "are refused with stale_epoch. A lease is as durable as a record.",
+        "One stored row a run: the highest epoch, and until when it is held; release lets go, and keeps the epoch.",
+    ),
+    "fencing": Claim(
+        "true",
+        "With leases: an append whose epoch, 0 if it is null, is below the highest that was granted for its run is "
+        "refused with stale_epoch, right after too_large. Whether the lease has expired does not matter.",
+        "Compare the epoch of an append with the row of the lease, under the lock or in the transaction that stores.",
+    ),
+    "read": Claim(
+        '"linearizable"',
+        "Each load shows what anybody was acknowledged before it began. It is judged with multi_process, and in Python "
+        'with multi_handle. "own_writes" is what every journal has.',
+        "Load from the store itself, and keep nothing in memory between calls that another may outdate.",
+    ),
+    "lease_clock": Claim(
+        '"store"',
+        "The clock of the store judges leases, and not now_ms: what now_ms would show is then not judged. "
+        '"caller" is the default.',
+        'Claim leases with "caller" first: that is judged.',
+    ),
+    "format": Claim(
+        '"mwj1" or "jsonl"',
+        "Keep runs in files as docs/spec/formats.md says, byte for byte. They are read, cut short, damaged and made "
+        "unreadable.",
+        'Begin with "jsonl": a file a run, a line a record, and what follows the last LF is cut off.',
+    ),
+}
+"""What may be claimed, by name: all members of `Capabilities`."""
+
+_ALL_CLAIMS: Final = Claims(
+    exact_replay=True,
+    event_id_dedup=True,
+    atomic_batch=True,
+    multi_handle=True,
+    multi_process=True,
+    durable="process-crash",
+    snapshots=True,
+    leases=True,
+    fencing=True,
+    read="linearizable",
+    tight_limits=True,
+)
+_UNCLAIMED: Final = {"lease_clock": "store"}
+
+
+def woken_by(name: str) -> list[str]:
+    """Return the requirements that are judged with a claim, and not without it, where all else is claimed.
+
+    Of `lease_clock` they are those of the default.
+    """
+    formats = ("mwj1", "jsonl") if name == "format" else (None,)
+    return [
+        each.id
+        for each in requirements_of(PAGES)
+        if any(
+            is_claimed(each, msgspec.structs.replace(_ALL_CLAIMS, format=kind), in_process=in_process)
+            and not is_claimed(each, _without(name), in_process=in_process)
+            for kind in formats
+            for in_process in (False, True)
+        )
+    ]
+
+
+def _without(name: str) -> Capabilities:
+    return msgspec.structs.replace(_ALL_CLAIMS, **{name: _UNCLAIMED.get(name, getattr(Capabilities(), name))})
+
+
+def made(claims: Capabilities) -> Mapping[str, str]:
+    """Return what is claimed beyond the core, by name, in words."""
+    found = ((name, getattr(claims, name)) for name in CLAIMS)
+    return {
+        name: name if value is True else f"{name}={value}"
+        for name, value in found
+        if value != getattr(Capabilities(), name)
+    }
 
 
 def level(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> str:
