@@ -24,12 +24,14 @@ REFUSALS: dict[LevelName, set[str]] = {
     "workflow": OF_APPEND,
     "snapshots": OF_APPEND,
     "leases": OF_APPEND | {"held", "stale_epoch"},
+    "processes": OF_APPEND,
 }
 
 
 def pairs(content: bytes) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     lines = [json.loads(line) for line in content.splitlines()]
-    assert [list(line) for line in lines] == [["to"], ["from"]] * (len(lines) // 2)
+    assert [list(line) for line in lines] == [["process", "to"], ["process", "from"]] * (len(lines) // 2)
+    assert all(to["process"] == back["process"] for to, back in zip(lines[::2], lines[1::2], strict=True))
     return [(to["to"], back["from"]) for to, back in zip(lines[::2], lines[1::2], strict=True)]
 
 
@@ -66,6 +68,15 @@ def test_each_method_and_each_refusal_of_the_claims_is_in_it(level: LevelName) -
         if (LEVELS[level].snapshots or not method.endswith("snapshot"))
         and (LEVELS[level].leases or method not in {"acquire", "renew", "release"})
     }
+
+
+def test_processes_take_turns_where_several_are_claimed() -> None:
+    lines = [json.loads(line) for line in recorded("processes").splitlines()]
+    at_second = next(number for number, line in enumerate(lines) if line["process"] == 2)
+    assert lines[at_second]["to"]["method"] == "initialize"
+    assert [line["process"] for line in lines[at_second::2]][2:8] == [2, 1, 1, 1, 1, 2]
+    assert {line["process"] for line in lines} == {1, 2, 3, 4}
+    assert {json.loads(line)["process"] for line in recorded("leases").splitlines()} == {1, 2}
 
 
 def test_it_is_the_same_each_time_and_names_no_folder() -> None:

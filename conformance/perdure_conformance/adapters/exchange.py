@@ -1,15 +1,17 @@
 """A recorded exchange: what the harness says and what comes, for an author's own unit tests.
 
-It is deterministic: the same journal gives the same lines. Each line is `{"to": MESSAGE}` or `{"from": MESSAGE}`.
+It is deterministic: the same journal gives the same lines. Each line is `{"process": NUMBER, "to": MESSAGE}` or
+`{"process": NUMBER, "from": MESSAGE}`; processes are counted from 1 in the order in which they are started.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from perdure.kernel.values import JsonError, JsonObject, JsonValue, read_json
-from perdure_conformance.harness.connection import AdapterFault
+from perdure_conformance.harness.connection import AdapterFault, Connection
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.journal.operations import (
@@ -65,12 +67,23 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Renew(run=0, grant=0, ttl_ms=10, now_ms=22),
     Release(run=0, grant=0),
     Release(run=0, grant=1),
+    append(1, 1, run=2),
+    *(load(run=2, handle=1), append(2, 2, run=2, handle=1)),  # by a second process, which is told what the first did
+    load(run=2),
+    append(2, 3, run=2),  # the second was before
+    append(3, 2, run=2),  # the second stored it
+    append(3, 3, run=2),
+    *(append(3, 4, run=2, handle=1), append(1, 1, run=2, handle=1), load(run=2, handle=1)),
     Reopen(),
     load(),
     append(1, 1),
     append(4, *range(100, 100 + _TOO_MANY)),  # too large
 )
-"""Each method, and each refusal that a journal in good order gives, but that of a snapshot which is too large."""
+"""Each method, and each refusal that a journal in good order gives, but that of a snapshot which is too large.
+
+What a second process does is left out where `multi_process` is not claimed. What would happen at the same time is in no
+exchange: it would not be the same each time.
+"""
 
 
 class NotRecorded(Exception):
@@ -82,25 +95,23 @@ class NotRecorded(Exception):
 
 
 def exchange(target: Target, timeout_s: float) -> list[JsonObject]:
-    """Return what was said, each message as `{"to": …}` or `{"from": …}`. Raises `NotRecorded`."""
-    recording = _Recording()
-    site = Site(target, timeout_s, recording)
+    """Return what was said, each message with its process and direction. Raises `NotRecorded`."""
+    said: list[JsonObject] = []
+    site = Site(_Recorded(target, said), timeout_s)
     try:
         play = Play(site, Identities(_SEED, 0), Tally(), RULES)
         for operation in OPERATIONS:
             play.do(operation)
         site.close_all()
     except Violation as error:
-        raise NotRecorded("wrong", f"After {len(recording.said)} messages, {error.requirement} is broken.") from error
+        raise NotRecorded("wrong", f"After {len(said)} messages, {error.requirement} is broken.") from error
     except (AdapterFault, Inconclusive) as error:
-        raise NotRecorded("fault", f"After {len(recording.said)} messages: {error}") from error
+        raise NotRecorded("fault", f"After {len(said)} messages: {error}") from error
     except PlayEnded as error:
-        raise NotRecorded(
-            "fault", f"After {len(recording.said)} messages, an answer left open what is right."
-        ) from error
+        raise NotRecorded("fault", f"After {len(said)} messages, an answer left open what is right.") from error
     finally:
         site.remove()
-    return recording.said
+    return said
 
 
 def in_lines(said: list[JsonObject]) -> bytes:
@@ -108,23 +119,47 @@ def in_lines(said: list[JsonObject]) -> bytes:
     return b"".join(json.dumps(message, separators=(",", ":")).encode() + b"\n" for message in said)
 
 
-class _Recording(Transcript):
-    """A transcript that keeps every message whole."""
+@dataclass(slots=True)
+class _Recorded:
+    """A target of which each process has a number, and every message is kept whole."""
 
-    def __init__(self) -> None:
+    target: Target
+    said: list[JsonObject]
+    started: int = 0
+
+    @property
+    def is_process(self) -> bool:
+        return self.target.is_process
+
+    def open(self, timeout_s: float, transcript: Transcript) -> Connection:
+        del transcript
+        self.started += 1
+        return self.target.open(timeout_s, _Recording(self.said, self.started))
+
+    def as_process(self) -> Target:
+        return self.target.as_process()
+
+    def words(self) -> dict[str, str | list[str]]:
+        return self.target.words()
+
+
+class _Recording(Transcript):
+    """What is said with one process."""
+
+    def __init__(self, said: list[JsonObject], process: int) -> None:
         super().__init__()
-        self.said: list[JsonObject] = []
+        self._said = said
+        self._process = process
 
     def sent(self, line: bytes) -> None:
-        super().sent(line)
-        self.said.append({"to": _placed(read_json(line))})
+        self._said.append({"process": self._process, "to": _placed(read_json(line))})
 
     def received(self, line: bytes) -> None:
-        super().received(line)
         try:
-            self.said.append({"from": read_json(line)})
+            message = read_json(line)
         except JsonError:
-            self.said.append({"from": None})  # What came is told by whoever judges it.
+            message = None  # What came is told by whoever judges it.
+        self._said.append({"process": self._process, "from": message})
 
 
 def _placed(request: JsonValue) -> JsonValue:

@@ -17,7 +17,7 @@ from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.journal.dispatch import Dispatcher
 
-LevelName = Literal["workflow", "snapshots", "leases"]
+LevelName = Literal["workflow", "snapshots", "leases", "processes"]
 
 _WORKFLOW: Final = Capabilities(exact_replay=True, event_id_dedup=True, atomic_batch=True, durable="process-crash")
 _SNAPSHOTS: Final = msgspec.structs.replace(_WORKFLOW, snapshots=True)
@@ -26,8 +26,9 @@ LEVELS: Final[Mapping[LevelName, Capabilities]] = {
     "workflow": _WORKFLOW,
     "snapshots": _SNAPSHOTS,
     "leases": msgspec.structs.replace(_SNAPSHOTS, leases=True, fencing=True),
+    "processes": msgspec.structs.replace(_WORKFLOW, multi_process=True, read="linearizable"),
 }
-"""What is claimed at the levels above the core, in the order of `docs/spec/journal.md`."""
+"""What is claimed at the levels above the core, in the order of `docs/spec/journal.md`; and by several processes."""
 
 _CLAIMED_AS: Final = {
     "save_snapshot": "snapshots",

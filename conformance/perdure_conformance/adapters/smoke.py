@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+import msgspec
+
 from perdure.journal.contract import Capabilities, Description
 from perdure.kernel.values import JsonObject, read_json
 from perdure_conformance.adapters.model import ModelDispatcher
@@ -121,7 +123,7 @@ def smoke(
     description: Description | None = None
     fix: Fix | None = None
     try:
-        description = site.describe()
+        description = _as_it_says(site.describe())
         taken.append(Step(_OPENING, "ok"))
         for number, script in enumerate(STEPS):
             taken.append(Step(script.name, "wrong"))
@@ -137,6 +139,12 @@ def smoke(
     return Smoked(
         description, tuple(taken), None, *_left_out(description.capabilities, reached, in_process=not target.is_process)
     )
+
+
+def _as_it_says(description: Description) -> Description:
+    """Return a description without what was made of it."""
+    said = {name: getattr(description.capabilities, name) for name in Capabilities.__struct_fields__}
+    return msgspec.structs.replace(description, capabilities=Capabilities(**said))
 
 
 def _left_out(

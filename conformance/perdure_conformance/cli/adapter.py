@@ -206,8 +206,9 @@ def transcript(
 ) -> None:
     """Record an exchange with a good journal, to test an adapter against: what is sent, and what comes.
 
-    Each line is {"to": MESSAGE} or {"from": MESSAGE}. The model answers, with the claims of a workflow journal, unless
-    a program is named. It is the same each time. A shutdown is followed by a new process.
+    Each line is {"process": NUMBER, "to": MESSAGE} or {"process": NUMBER, "from": MESSAGE}. The model answers, with the
+    claims of a workflow journal, unless a program is named. It is the same each time. Where multi_process is claimed,
+    as at level processes, two of them take turns; what happens at the same time is in no exchange.
 
     Exit codes: 0 recorded, 1 an answer breaks a requirement, 2 wrong usage, 3 the adapter is at fault; only what is
     right is recorded.
