@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Mark = Literal["ask", "close", "kill", "outside"]
-"""A question or an operation; a close in good order, and an opening; a kill and a restart; what is done to files."""
+Mark = Literal["ask", "close", "kill", "outside", "together"]
+"""A question or an operation; a close in good order, and an opening; a kill and a restart; what is done to files; the
+beginning of what is done at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,13 @@ class Moment:
     answer: str = ""
     """What came of it, in a word, if that is known."""
     mark: Mark = "ask"
+    fails: bool = False
+    """Whether this is what fails; if none is, it is the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What was done in the part of a case that fails; the last moment is the one that fails."""
+    """What was done in the part of a case that fails."""
 
     lanes: tuple[str, ...]
     """What stands side by side: handles, nodes, questions."""

@@ -26,6 +26,7 @@ from perdure.journal.contract import (
 )
 from perdure.journal.memory import MemoryJournal
 from perdure.kernel.identity import EventId, RunId
+from perdure_conformance.journal.calls import AcquireCall, AppendCall, LoadCall, Names
 from perdure_conformance.journal.cases import JournalCase, PlayOf, replay, shrink
 from perdure_conformance.journal.client import Answer
 from perdure_conformance.journal.dispatch import JOURNALS
@@ -34,21 +35,15 @@ from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.operations import Acquire, Append, Follow, Identities, Load, Operation, Race, Renew
 from perdure_conformance.journal.play import Play, Site, Tally
 from perdure_conformance.journal.profile import JOURNAL
-from perdure_conformance.journal.races import (
-    COMPLAINTS,
-    AcquireCall,
-    AppendCall,
-    LeaseRaceStep,
-    LoadCall,
-    RaceStep,
-    complaint,
-)
+from perdure_conformance.journal.races import COMPLAINTS, LeaseRaceStep, RaceStep, complaint
 from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.scripts import append, event, load
+from perdure_conformance.journal.timeline import timeline
 from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.registry import Twin
 from perdure_conformance.selftest import check_good, find, good_ones
 from perdure_conformance.suite import Options
+from perdure_conformance.timeline import Moment
 
 OF_RACES = ("JRN-027", "JRN-028", "JRN-029", "LSE-007")
 MUTANTS_OF_RACES = sorted(name for name, mutant in MUTANTS.items() if "mutants_of_races" in str(mutant.target))
@@ -258,12 +253,12 @@ def test_nothing_is_wrong_with_a_good_race(step: RaceStep) -> None:
 def test_what_is_wrong_with_a_race_is_told(requirement: str, step: RaceStep, words: str) -> None:
     found = complaint(requirement, step)
     assert found is not None
-    assert words in found
+    assert words in found.words
 
 
 def test_where_a_batch_may_come_in_parts_no_order_is_sought() -> None:
     step = of_race(appending(0, 1, 9, ONE, TWO), loading(1, 2, 3, 1, ONE), after=[ONE, TWO])
-    assert complaint("JRN-029", step) == "no order of the calls explains all their answers"
+    assert complaint("JRN-029", step)
     assert complaint("JRN-029", replace(step, batches_are_whole=False)) is None
 
 
@@ -287,7 +282,7 @@ def asking(*answers: Answer | None) -> tuple[AcquireCall, ...]:
 def test_what_is_wrong_with_requests_for_a_lease_is_told(requirement: str, step: LeaseRaceStep, words: str) -> None:
     found = complaint(requirement, step)
     assert found is not None
-    assert words in found
+    assert words in found.words
 
 
 @pytest.mark.parametrize(
@@ -325,7 +320,10 @@ def test_after_a_race_the_play_goes_on_from_what_is_there() -> None:
     play = played(MemoryJournal, TOGETHER, load(handle=1), append(5, 3), load())
     sequences = [envelope.sequence for envelope in play.world.records(play.run_id(0))]
     assert sequences == [1, 2, 3, 4, 5]
-    assert "append at 1 → acknowledged" in play.answers[0]
+    assert (
+        "append event 1 to run 0 at 1 → acknowledged" in play.answers[0]
+        or "event 11 to run 0 at 1 → acknowledged" in play.answers[0]
+    )
     assert play.answers[1] == "4 records, the end"
 
 
@@ -445,12 +443,60 @@ def test_a_case_with_a_race_is_the_same_after_it_was_kept() -> None:
 
 
 def test_a_race_in_words() -> None:
-    (line,) = a_case("memory", TOGETHER, failure="JRN-027").in_words((), whole=False)
-    assert line == (
-        "  1. at the same time: handle 0: append event 1 to run 0, at 1 or where it is told, then append event 2 to run"
-        " 0, at 1 or where it is told; handle 1: append event 11 to run 0, at 1 or where it is told, then append event"
-        " 12 to run 0, at 1 or where it is told; handle 2: read on in run 0, 1 times, in pages of 1000"
-    )
+    two = Race((append(1, 1), load(), append(1, 11, handle=1), Follow(run=0, handle=2)))
+    assert a_case("memory", two, failure="JRN-027").in_words((TOLD[0],), whole=False) == [
+        "  1. at the same time:",
+        "       handle 0: append event 1 to run 0, at 1 or where it is told, then load run 0 from 1 in pages of 1000",
+        "       handle 1: append event 11 to run 0, at 1 or where it is told",
+        "       handle 2: read on in run 0, once, in pages of 1000",
+        "     what came, with the instants from request to answer:",
+        f"       {TOLD[0]}",
+    ]
+
+
+TOLD = (
+    "process 0: append event 1 to run 0 at 1 → acknowledged [1–3]",
+    "process 1: append event 2 to run 0 at 1 → acknowledged [2–4]",
+    "process 2: load run 0 from 1 → no records, the end [5–6], 3 times, the last [11–12]",
+    "process 1: load run 0 from 1 → event 1, the end [13–14]",
+)
+
+
+def test_a_complaint_names_the_run_the_record_and_who_did_what() -> None:
+    looks = [loading(2, at, at + 1, 1) for at in (5, 7, 11)]
+    step = of_race(appending(0, 1, 3, ONE), appending(1, 2, 4, OTHER), *looks, loading(1, 13, 14, 1, ONE), after=[ONE])
+    events = {record.event_id: number for number, record in enumerate((ONE, OTHER), 1)}
+    names = Names("process", 0, events)
+    found = complaint("JRN-027", step)
+    assert found is not None
+    assert (found.words, found.sequence) == ("two appends were acknowledged at one sequence", 1)
+    assert replace(step, names=names).told.split("\n") == [*TOLD]
+    marked = [f"{line} ✗" for line in TOLD[:2]]
+    assert replace(step, names=names).told_with(found).split("\n") == [*marked, *TOLD[2:], "✗ at sequence 1 of run 0"]
+
+
+def test_each_call_of_a_race_stands_in_the_lane_of_its_process() -> None:
+    answers = ("acknowledged", "\n".join([*TOLD, "what nobody says"]))
+    drawn = timeline((append(1, 3, run=1), TOGETHER), answers, "process")
+    assert drawn.lanes == ("process 0", "process 1", "process 2")
+    assert [moment.lane for moment in drawn.moments] == [0, None, 0, 1, 2, 1, None]
+    assert drawn.moments[2] == Moment(0, "append event 1 to run 0 at 1", "acknowledged [1–3]")
+    assert not any(moment.fails for moment in drawn.moments)
+    marked = timeline((TOGETHER,), (f"{TOLD[0]}\n{TOLD[1]} ✗\n✗ of run 0",), "process").moments
+    assert [moment.fails for moment in marked] == [False, False, True]
+    unmarked = timeline((TOGETHER,), (f"{TOLD[0]}\n✗ of run 0",), "process").moments
+    assert [moment.fails for moment in unmarked] == [True, False]
+
+
+def test_a_transcript_says_who_said_a_line() -> None:
+    site = Site(JOURNALS.of(MemoryJournal), 10)
+    try:
+        play = Play(site, Identities(seed=1, play=0), Tally(), RULES)
+        assert play.do(Race((append(1, 1), append(1, 2, handle=1))))
+    finally:
+        site.remove()
+    said = [line for line in site.transcript.text().splitlines() if '"append"' in line]
+    assert {line.partition(" → ")[0] for line in said} == {"handle 0", "handle 1"}
 
 
 def test_rerun_tells_that_a_race_depends_on_timing(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
+from perdure_conformance.journal.calls import Noun
 from perdure_conformance.journal.describe import numbered
 from perdure_conformance.journal.operations import Append, Follow, Identities, Load, Operation, Race, Racing, one_by_one
 from perdure_conformance.journal.play import Play, PlayEnded, Site, Tally
@@ -82,16 +83,23 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
     def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
         """Return the operations in words, each of the last play with its answer as far as there was one."""
         *before, last = self.plays
+        told = numbered(last.operations, answers, self._noun)
         if not whole:
-            return numbered(last.operations, answers)
-        lines = [line for play in before for line in ("before, on runs of its own:", *numbered(play.operations, ()))]
+            return told
+        lines: list[str] = []
+        for play in before:
+            lines += ["before, on runs of its own:", *numbered(play.operations, (), self._noun)]
         lines += ["and then, on other runs:"] if before else []
-        lines += numbered(last.operations, answers)
+        lines += told
         return lines if self.size else [*lines, "  (it failed before the first operation)"]
 
     def timeline(self, answers: tuple[str, ...]) -> Timeline:
-        """Return what the last play does, a lane for each handle."""
-        return timeline(self.plays[-1].operations, answers)
+        """Return what the last play does, a lane for each handle, or process."""
+        return timeline(self.plays[-1].operations, answers, self._noun)
+
+    @property
+    def _noun(self) -> Noun:
+        return "process" if self.in_own_process else "handle"
 
 
 def replay(case: JournalCase, target: Target, rules: Rules = RULES) -> Replay:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 import msgspec
 
+from perdure_conformance.journal.calls import Noun, lines_of
 from perdure_conformance.journal.operations import (
     Acquire,
     Append,
@@ -33,35 +34,49 @@ from perdure_conformance.journal.operations import (
 _EVENTS_SHOWN = 6
 
 
-def numbered(operations: tuple[Operation, ...], answers: tuple[str, ...]) -> list[str]:
-    """Return operations in words, each with its answer as far as there was one."""
+def numbered(operations: tuple[Operation, ...], answers: tuple[str, ...], noun: Noun) -> list[str]:
+    """Return operations in words, each with its answer as far as there was one; a race takes a line for each call."""
     return [
-        f"  {number}. {sentence(operation)}" + (f"  → {answer}" if answer else "")
+        line
         for number, (operation, answer) in enumerate(zip_longest(operations, answers, fillvalue=""), 1)
         if not isinstance(operation, str)
+        for line in _lines(number, operation, answer, noun)
     ]
 
 
-def sentence(operation: Operation) -> str:
-    """Return one operation as a sentence."""
+def _lines(number: int, operation: Operation, answer: str, noun: Noun) -> list[str]:
+    told = f"  {number}. {sentence(operation, noun)}"
+    if not isinstance(operation, Race):
+        return [told + (f"  → {answer}" if answer else "")]
+    told += ":"
+    parts = [f"       {noun} {handle}: {_of_one_handle(operation, handle, noun)}" for handle in operation.handles]
+    if answer:
+        parts += ["     what came, with the instants from request to answer:"]
+        parts += [f"       {line}" for line in lines_of(answer)]
+    return [told, *parts]
+
+
+def sentence(operation: Operation, noun: Noun) -> str:
+    """Return one operation as a sentence; of a race, that it is one."""
     match operation:
         case Append():
             return f"append {_events(operation.records)} to run {operation.run} at {operation.expected_next}" + _under(
-                operation
+                operation, noun
             )
         case Load(run=run, from_sequence=start, limit=limit):
-            return f"load run {run} from {start} in pages of {limit}" + _on(operation.handle)
+            return f"load run {run} from {start} in pages of {limit}" + _on(operation.handle, noun)
         case SaveSnapshot(run=run, sequence=sequence, text=text):
             padded = f", {_padded(operation)}" if operation.body_bytes else ""
-            return f"save a snapshot of run {run} at {sequence}, text {text!a}{padded}" + _on(operation.handle)
+            return f"save a snapshot of run {run} at {sequence}, text {text!a}{padded}" + _on(operation.handle, noun)
         case LoadSnapshot(run=run):
-            return f"load the snapshot of run {run}" + _on(operation.handle)
+            return f"load the snapshot of run {run}" + _on(operation.handle, noun)
         case Acquire() | Renew() | Release():
-            return _of_lease(operation)
+            return _of_lease(operation, noun)
         case Race():
-            return f"at the same time: {'; '.join(_of_one_handle(operation, each) for each in operation.handles)}"
+            return "at the same time"
         case Reopen(handle=handle):
-            return f"close {'every handle' if handle is None else f'handle {handle}'} and open it again"
+            again = "start it again" if noun == "process" else "open it again"
+            return f"close {f'every {noun}' if handle is None else f'{noun} {handle}'} and {again}"
         case ReadFile() | Interrupt() | Damage() | Obstruct() | Clear():
             return _on_files(operation)
         case Crash():
@@ -70,16 +85,15 @@ def sentence(operation: Operation) -> str:
             assert_never(operation)
 
 
-def _of_lease(operation: Acquire | Renew | Release) -> str:
+def _of_lease(operation: Acquire | Renew | Release, noun: Noun) -> str:
+    on = _on(operation.handle, noun)
     match operation:
         case Acquire(run=run, owner=owner, ttl_ms=ttl_ms, now_ms=now_ms):
-            return f"acquire run {run} for owner {owner}, for {ttl_ms} ms from {now_ms} ms" + _on(operation.handle)
+            return f"acquire run {run} for owner {owner}, for {ttl_ms} ms from {now_ms} ms{on}"
         case Renew(run=run, grant=grant, ahead=ahead, ttl_ms=ttl_ms, now_ms=now_ms):
-            return f"renew grant {grant} of run {run}{_ahead(ahead)}, for {ttl_ms} ms from {now_ms} ms" + _on(
-                operation.handle
-            )
+            return f"renew grant {grant} of run {run}{_ahead(ahead)}, for {ttl_ms} ms from {now_ms} ms{on}"
         case Release(run=run, grant=grant):
-            return f"release grant {grant} of run {run}" + _on(operation.handle)
+            return f"release grant {grant} of run {run}{on}"
 
 
 def _on_files(operation: OnFiles) -> str:
@@ -111,19 +125,19 @@ def _damage(operation: Damage) -> str:
             return f"add {operation.size} zeros behind the last byte"
 
 
-def _of_one_handle(race: Race, handle: int) -> str:
-    done = (_racing(operation) for operation in race.operations if operation.handle == handle)
-    return f"handle {handle}: {', then '.join(done)}"
+def _of_one_handle(race: Race, handle: int, noun: Noun) -> str:
+    return ", then ".join(_racing(operation, noun) for operation in race.operations if operation.handle == handle)
 
 
-def _racing(operation: Racing) -> str:
+def _racing(operation: Racing, noun: Noun) -> str:
     match operation:
         case Append(run=run, expected_next=expected_next):
             return f"append {_events(operation.records)} to run {run}, at {expected_next} or where it is told"
         case Follow(run=run, times=times, limit=limit):
-            return f"read on in run {run}, {times} times, in pages of {limit}"
+            often = "once" if times == 1 else f"{times} times"
+            return f"read on in run {run}, {often}, in pages of {limit}"
         case _:
-            return sentence(msgspec.structs.replace(operation, handle=0))
+            return sentence(msgspec.structs.replace(operation, handle=0), noun)
 
 
 def _events(records: tuple[RecordSpec, ...]) -> str:
@@ -152,14 +166,15 @@ def _padded(what: RecordSpec | SaveSnapshot) -> str:
     return f"{what.body_bytes} bytes" + (f" of {what.padding!a}" if what.padding != "x" else "")
 
 
-def _under(operation: Append) -> str:
+def _under(operation: Append, noun: Noun) -> str:
     grant = f" under grant {operation.grant}{_ahead(operation.ahead)}" if operation.grant is not None else ""
-    return grant + _on(operation.handle)
+    return grant + _on(operation.handle, noun)
 
 
 def _ahead(epochs: int) -> str:
     return f", {epochs} epochs ahead" if epochs else ""
 
 
-def _on(handle: int) -> str:
-    return f" on handle {handle}" if handle else ""
+def _on(handle: int, noun: Noun) -> str:
+    where = "in process" if noun == "process" else "on handle"
+    return f" {where} {handle}" if handle else ""

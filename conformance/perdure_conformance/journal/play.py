@@ -35,6 +35,7 @@ from perdure.kernel.values import JsonObject
 from perdure_conformance.harness.connection import AdapterFault, Connection, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.journal.calls import LoadCall, Names, Noun
 from perdure_conformance.journal.client import (
     NAMESPACE,
     Answer,
@@ -64,8 +65,9 @@ from perdure_conformance.journal.operations import (
     Renew,
     Reopen,
     SaveSnapshot,
+    one_by_one,
 )
-from perdure_conformance.journal.races import LeaseRaceStep, LoadCall, RaceStep, complaint
+from perdure_conformance.journal.races import LeaseRaceStep, RaceStep, complaint
 from perdure_conformance.journal.racing import Clock, Outcome, run_race
 from perdure_conformance.journal.rules import Rules
 from perdure_conformance.journal.stored import Store
@@ -145,7 +147,7 @@ class Site:
         """Close a handle in good order; it is opened again when it is used."""
         client = self._clients.pop(handle, None)
         if client is not None:
-            self.transcript.event(f"close handle {handle}")
+            self.transcript.event(f"close {self._called(handle)}")
             try:
                 client.connection.close()
             finally:
@@ -155,7 +157,7 @@ class Site:
         """Kill one handle; it is opened again when it is used."""
         client = self._clients.pop(handle, None)
         if client is not None:
-            self.transcript.event(f"kill -9 handle {handle}")
+            self.transcript.event(f"kill -9 {self._called(handle)}")
             client.connection.kill()
             self._keep_stderr(client.connection)
 
@@ -189,9 +191,18 @@ class Site:
             self._keep_stderr(client.connection)
         return self._stderr
 
+    @property
+    def noun(self) -> Noun:
+        """What a handle is to whoever reads."""
+        return "process" if self.target.is_process else "handle"
+
+    def _called(self, handle: int) -> str:
+        return f"{self.noun} {handle}"
+
     def _open(self, handle: int) -> JournalClient:
-        self.transcript.event(f"open handle {handle}")
-        client = JournalClient(self.target.open(self._timeout_s, self.transcript))
+        called = self._called(handle)
+        self.transcript.event(f"open {called}")
+        client = JournalClient(self.target.open(self._timeout_s, self.transcript.of(called)))
         try:
             self._describes_itself_as(client.initialize(self._state_dir))
         except Silence as error:
@@ -429,7 +440,9 @@ class Play:
                 for handle in operation.handles
             }
             before = tuple(self.world.records(run_id))
-            step = RaceStep(before, (*calls, *pages), finals, batches_are_whole=self.claims.atomic_batch)
+            step = RaceStep(
+                before, (*calls, *pages), finals, batches_are_whole=self.claims.atomic_batch, names=self._names(run)
+            )
             self._judge(step)
             self.world.raced(run_id, step)
             self._tally.durable_operations += len(step.acknowledged)
@@ -456,13 +469,19 @@ class Play:
         for run, calls in sorted(outcome.acquires.items()):
             run_id = self.run_id(run)
             requests = [each for each in operation.operations if isinstance(each, Acquire) and each.run == run]
-            self._judge(self.world.lease_race_step(run_id, requests, tuple(calls)))
+            self._judge(self.world.lease_race_step(run_id, requests, tuple(calls), self._names(run)))
             if any(call.is_unknown for call in calls):
                 raise PlayEnded  # It may have been granted to nobody who knows.
             granted = [call.answer for call in calls if isinstance(call.answer, Granted)]
             for grant in sorted(granted, key=lambda each: each.epoch):
                 self.world.granted(run_id, grant)
             self._tally.durable_operations += len(granted)
+
+    def _names(self, run: int) -> Names:
+        """Return what is called how in what is told of a race."""
+        appends = (each for each in one_by_one(self.operations) if isinstance(each, Append))
+        sent = (pair for each in appends for pair in zip(each.records, self._ids.envelopes(each), strict=True))
+        return Names(self._site.noun, run, {record.event_id: spec.event for spec, record in sent})
 
     def _can_race(self, race: Race) -> bool:
         """Tell whether there is one right answer to each operation of a race, but for who comes first."""
@@ -710,12 +729,15 @@ class Play:
         if blamed in self._off:
             raise PlayEnded
         if isinstance(step, RaceStep | LeaseRaceStep):
-            raise Violation(blamed, requirements()[blamed].sentence, complaint(blamed, step))
+            found = complaint(blamed, step)
+            assert found is not None
+            self.answers[-1] = self.answers[-1].removesuffix(step.told) + step.told_with(found)
+            raise Violation(blamed, requirements()[blamed].sentence, found.words)
         raise Violation(blamed, expected(step), actual(step))
 
     def _note_answer(self, step: Step) -> None:
         if isinstance(step, RaceStep | LeaseRaceStep):
-            self.answers[-1] = "; ".join(filter(None, (self.answers[-1], step.told)))
+            self.answers[-1] = "\n".join(filter(None, (self.answers[-1], step.told)))
         elif isinstance(step, LoadStep | HurtLoadStep) and self.answers[-1]:
             self.answers[-1] += f"; {_word(step.answer)}"
         elif isinstance(step, FileStep):

@@ -3,14 +3,13 @@
 A judge of one call at a time cannot say what was right here: that depends on who came first. So each run of a race
 becomes one step: all calls with their answers, each between two instants of a logical clock, and what was there before.
 
-A complaint is a sentence that is the same however the race went; it is empty where a requirement is kept, and None
-where it has nothing to say.
+A complaint has a sentence that is the same however the race went; there is none in it where a requirement is kept, and
+no complaint where it has nothing to say.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -26,68 +25,38 @@ from perdure.journal.contract import (
     Unavailable,
     acknowledge,
 )
-from perdure_conformance.journal.client import Answer
+from perdure.kernel.identity import EventId
+from perdure_conformance.journal.calls import (
+    MARK,
+    UNNAMED,
+    AcquireCall,
+    AnyCall,
+    AppendCall,
+    Call,
+    LoadCall,
+    Names,
+    all_in_words,
+)
 from perdure_conformance.journal.linearizability import Interval, is_linearizable
 
-_CALLS_TOLD: Final = 40
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What is wrong with a race, and where. It is false if nothing is."""
+
+    words: str = ""
+    """A sentence that is the same however the race went."""
+    sequence: int | None = None
+    """The sequence at which it shows, if there is one."""
+    calls: tuple[AnyCall, ...] = ()
+    """The calls that cannot all be right; none if that takes more of them."""
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is wrong."""
+        return bool(self.words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One call in a race."""
-
-    handle: int
-    began: int
-    """The instant before it was sent, by the race's own clock, on which no two instants are equal."""
-    ended: int
-    """The instant after its answer came, or after the wait for one."""
-    answer: Answer | None
-    """None if none came."""
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether it may have happened, later even, or never."""
-        return self.answer is None or isinstance(self.answer, Unavailable)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppendCall(Call):
-    """One append."""
-
-    expected_next: int
-    records: tuple[Envelope, ...]
-
-    @property
-    def is_acknowledged(self) -> bool:
-        """Whether it was acknowledged."""
-        return isinstance(self.answer, Acknowledged)
-
-    @property
-    def came_too_late(self) -> bool:
-        """Whether it was refused for a position that is taken: it will never happen."""
-        return isinstance(self.answer, SequenceConflict) and self.answer.actual_next > self.expected_next
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadCall(Call):
-    """One page."""
-
-    position: int
-
-    @property
-    def shown(self) -> tuple[Envelope, ...]:
-        """The records of the page."""
-        return self.answer.records if isinstance(self.answer, Page) else ()
-
-    @property
-    def ends(self) -> bool:
-        """Whether it says that no record follows."""
-        return isinstance(self.answer, Page) and self.answer.end
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcquireCall(Call):
-    """One request for a lease."""
+_KEPT: Final = Complaint()
 
 
 @dataclass(frozen=True)
@@ -100,6 +69,7 @@ class RaceStep:
     """What each handle showed at the end, from the start of the run on."""
     batches_are_whole: bool
     """Whether that is claimed."""
+    names: Names = UNNAMED
 
     @cached_property
     def appends(self) -> list[AppendCall]:
@@ -130,7 +100,11 @@ class RaceStep:
     @property
     def told(self) -> str:
         """All calls in words, in the order in which they were sent."""
-        return _told(self.calls)
+        return all_in_words(self.calls, self.names)
+
+    def told_with(self, found: Complaint) -> str:
+        """Return all calls in words, those marked that a complaint is about, and where it shows."""
+        return _told_with(self, found)
 
     @cached_property
     def has_several_handles(self) -> bool:
@@ -154,6 +128,7 @@ class LeaseRaceStep:
     lasts: bool
     """Whether a lease that is granted in the race is held until its end."""
     calls: tuple[AcquireCall, ...]
+    names: Names = UNNAMED
 
     @property
     def granted(self) -> list[int]:
@@ -161,132 +136,211 @@ class LeaseRaceStep:
         return [call.answer.epoch for call in self.calls if isinstance(call.answer, Granted)]
 
     @property
+    def grants(self) -> tuple[AcquireCall, ...]:
+        """The requests that were granted."""
+        return tuple(call for call in self.calls if isinstance(call.answer, Granted))
+
+    @property
     def told(self) -> str:
         """All calls in words, in the order in which they were sent."""
-        return _told(self.calls)
+        return all_in_words(self.calls, self.names)
+
+    def told_with(self, found: Complaint) -> str:
+        """Return all calls in words, those marked that a complaint is about, and where it shows."""
+        return _told_with(self, found)
 
 
 # Appends
 
 
-def _answered(step: RaceStep) -> str | None:
+def _answered(step: RaceStep) -> Complaint | None:
     """New records in a sound envelope, without a lease, are acknowledged in order, or refused for their position."""
     if not step.appends:
         return None
-    if any(call.answer != acknowledge(call.records) for call in step.acknowledged):
-        return "an acknowledgement names other records than were sent"
+    for call in step.acknowledged:
+        if call.answer != acknowledge(call.records):
+            return Complaint("an acknowledgement names other records than were sent", calls=(call,))
     legal = Acknowledged | SequenceConflict | NotStored | Unavailable | None
-    strange = any(not isinstance(call.answer, legal) for call in step.appends)
-    return "new records were refused for another reason than their position" if strange else ""
+    strange = tuple(call for call in step.appends if not isinstance(call.answer, legal))
+    return (
+        Complaint("new records were refused for another reason than their position", calls=strange)
+        if strange
+        else _KEPT
+    )
 
 
-def _stands_once(step: RaceStep) -> str | None:
+def _stands_once(step: RaceStep) -> Complaint | None:
     """What was acknowledged stands there once, and nothing else but what may."""
     if not step.has_several_appenders:
         return None
-    after = step.after
     due = dict(enumerate(step.before, 1))
+    by: dict[int, AppendCall] = {}
     for call in step.acknowledged:
         for record in call.records:
-            if due.setdefault(record.sequence, record) != record:
-                return "two appends were acknowledged at one sequence"
-    if any(final != after[: len(final)] for final in step.finals.values()):
-        return "two handles show different records at one sequence"
-    if any(after[sequence - 1 : sequence] != (record,) for sequence, record in due.items()):
-        return "a record that was acknowledged does not stand at its sequence"
-    if max(Counter(record.event_id for record in after).values(), default=1) > 1:
-        return "an event stands twice in the run"
+            at = record.sequence
+            if due.setdefault(at, record) != record:
+                return Complaint("two appends were acknowledged at one sequence", at, _present(by.get(at), call))
+            by[at] = call
+    return _shown_apart(step) or _lost(step, due, by) or _doubled(step) or _never_acknowledged(step, due) or _KEPT
+
+
+def _shown_apart(step: RaceStep) -> Complaint | None:
+    after = step.after
+    whole = next(handle for handle, final in step.finals.items() if final == after)
+    for handle, final in step.finals.items():
+        if final != after[: len(final)]:
+            at = 1 + next(place for place, record in enumerate(final) if record != after[place])
+            pages = _present(_last_page(step, at, handle), _last_page(step, at, whole))
+            return Complaint(f"two {step.names.nouns} show different records at one sequence", at, pages)
+    return None
+
+
+def _lost(step: RaceStep, due: Mapping[int, Envelope], by: Mapping[int, AppendCall]) -> Complaint | None:
+    for at, record in due.items():
+        if step.after[at - 1 : at] != (record,):
+            words = "a record that was acknowledged does not stand at its sequence"
+            return Complaint(words, at, _present(by.get(at), _last_page(step, at)))
+    return None
+
+
+def _doubled(step: RaceStep) -> Complaint | None:
+    first: dict[EventId, Envelope] = {}
+    for record in step.after:
+        if first.setdefault(record.event_id, record) is not record:
+            return Complaint("an event stands twice in the run", record.sequence, _senders(step, record))
+    return None
+
+
+def _never_acknowledged(step: RaceStep, due: Mapping[int, Envelope]) -> Complaint | None:
     possible = {record for call in step.unknown for record in call.records}
-    if not possible.issuperset(record for record in after if due.get(record.sequence) != record):
-        return "a record stands there that was never acknowledged"
-    return ""
+    for record in step.after:
+        if due.get(record.sequence) != record and record not in possible:
+            calls = _present(*_senders(step, record), _last_page(step, record.sequence))
+            return Complaint("a record stands there that was never acknowledged", record.sequence, calls)
+    return None
 
 
-def _byte_for_byte(step: RaceStep) -> str | None:
+def _byte_for_byte(step: RaceStep) -> Complaint | None:
     """What was acknowledged is shown with the bytes that were sent."""
     sent = {(record.sequence, record.event_id): record for call in step.acknowledged for record in call.records}
     if not sent:
         return None
-    shown = (record for load in step.loads for record in load.shown)
-    is_changed = any(sent.get((record.sequence, record.event_id), record) != record for record in shown)
-    return "a record is shown with another body than was sent" if is_changed else ""
+    for load in step.loads:
+        for record in load.shown:
+            if sent.get((record.sequence, record.event_id), record) != record:
+                calls = _present(*_senders(step, record), load)
+                return Complaint("a record is shown with another body than was sent", record.sequence, calls)
+    return _KEPT
 
 
-def _whole(step: RaceStep) -> str | None:
+def _whole(step: RaceStep) -> Complaint | None:
     """An append without a definite answer is there whole or not at all."""
-    batches = [set(call.records) for call in step.unknown if len(call.records) > 1]
+    batches = [call for call in step.unknown if len(call.records) > 1]
     if not batches:
         return None
     after = set(step.after)
-    return "" if all(batch <= after or batch.isdisjoint(after) for batch in batches) else "a part of a batch is there"
+    for call in batches:
+        if not after.issuperset(call.records) and not after.isdisjoint(call.records):
+            at = call.last_sequence
+            calls = _present(call, _last_page(step, at))
+            return Complaint("a part of a batch is there", call.expected_next, calls)
+    return _KEPT
 
 
-def _compared(step: RaceStep) -> str | None:
+def _compared(step: RaceStep) -> Complaint | None:
     """An append that began after another was acknowledged knows of it."""
     if not step.has_several_appenders:
         return None
     for call in step.appends:
-        next_sequence = max((_end(first) + 1 for first in _acknowledged_before(step, call)), default=1)
+        before = list(_acknowledged_before(step, call))
+        if not before:
+            continue
+        last = max(before, key=lambda first: first.last_sequence)
         replayed = any(first.records == call.records for first in step.appends if first.began < call.began)
-        if call.is_acknowledged and call.expected_next < next_sequence and not replayed:
-            return "an append was acknowledged at a sequence below one that had been acknowledged before it began"
-        if isinstance(call.answer, SequenceConflict) and call.answer.actual_next < next_sequence:
-            return "a sequence_conflict tells a next sequence that had been acknowledged before the append began"
-    return ""
+        if call.is_acknowledged and call.expected_next <= last.last_sequence and not replayed:
+            words = "an append was acknowledged at a sequence below one that had been acknowledged before it began"
+            return Complaint(words, call.expected_next, (last, call))
+        if isinstance(call.answer, SequenceConflict) and call.answer.actual_next <= last.last_sequence:
+            words = "a sequence_conflict tells a next sequence that had been acknowledged before the append began"
+            return Complaint(words, call.answer.actual_next, (last, call))
+    return _KEPT
 
 
 # Loads
 
 
-def _in_order(step: RaceStep) -> str | None:
+def _in_order(step: RaceStep) -> Complaint | None:
     """Each load shows records in order, none missing, and what its handle has shown before."""
     if not step.loads or not step.appends:
         return None
-    shown: dict[tuple[int, int], Envelope] = {}
-    furthest: Counter[int] = Counter()
+    shown: dict[tuple[int, int], tuple[Envelope, LoadCall]] = {}
+    furthest: dict[int, tuple[int, LoadCall]] = {}
+    one = step.names.noun
     for call in step.loads:
         if not call.is_unknown and not isinstance(call.answer, Page):
-            return "a load was refused while others appended"
-        if any(record.sequence != at for at, record in enumerate(call.shown, call.position)):
-            return "a load does not show the records in order, from the position that was asked for"
-        if any(shown.setdefault((call.handle, record.sequence), record) != record for record in call.shown):
-            return "a handle shows another record than before at one sequence"
+            return Complaint("a load was refused while others appended", calls=(call,))
+        for at, record in enumerate(call.shown, call.position):
+            if record.sequence != at:
+                words = "a load does not show the records in order, from the position that was asked for"
+                return Complaint(words, at, (call,))
+            known, earlier = shown.setdefault((call.handle, at), (record, call))
+            if known != record:
+                return Complaint(f"a {one} shows another record than before at one sequence", at, (earlier, call))
         last = call.position + len(call.shown) - 1
-        if call.ends and last < furthest[call.handle]:
-            return "a handle does not show any more what it has shown before"
-        furthest[call.handle] = max(last if call.shown else 0, furthest[call.handle])
-    return ""
+        far, earlier = furthest.get(call.handle, (0, call))
+        if call.ends and last < far:
+            return Complaint(f"a {one} does not show any more what it has shown before", far, (earlier, call))
+        if call.shown and last > far:
+            furthest[call.handle] = (last, call)
+    return _KEPT
 
 
-def _shows_its_own(step: RaceStep) -> str | None:
+def _shows_its_own(step: RaceStep) -> Complaint | None:
     """A load that says that it is at the end shows what was acknowledged on its handle."""
     return _shows(step, lambda load, append: append.handle == load.handle)
 
 
-def _shows_all(step: RaceStep) -> str | None:
+def _shows_all(step: RaceStep) -> Complaint | None:
     """A load that says that it is at the end shows what was acknowledged anywhere."""
     return _shows(step, lambda load, append: append.handle != load.handle)
 
 
-def _shows(step: RaceStep, is_due: Callable[[LoadCall, AppendCall], bool]) -> str | None:
+def _shows(step: RaceStep, is_due: Callable[[LoadCall, AppendCall], bool]) -> Complaint | None:
     due = [(load, call) for load in step.loads if load.ends for call in _acknowledged_before(step, load)]
-    pairs = [(load, _end(call)) for load, call in due if is_due(load, call)]
+    pairs = [(load, call) for load, call in due if is_due(load, call)]
     if not pairs:
         return None
-    missed = any(load.position + len(load.shown) <= end >= load.position for load, end in pairs)
-    return "a load does not show what had been acknowledged before it began" if missed else ""
+    for load, call in pairs:
+        end = call.last_sequence
+        if load.position + len(load.shown) <= end >= load.position:
+            words = "a load does not show what had been acknowledged before it began"
+            return Complaint(words, load.position + len(load.shown), (call, load))
+    return _KEPT
 
 
 # Appends and loads together
 
 
-def _explained(step: RaceStep) -> str | None:
+def _explained(step: RaceStep) -> Complaint | None:
     """Some order of the calls explains every answer."""
     in_parts = not step.batches_are_whole and any(len(call.records) > 1 for call in step.appends)
     if in_parts or not step.has_several_handles:
         return None
     explained = is_linearizable(list(_intervals(step)), step.before, _after)
-    return None if explained is None else "" if explained else "no order of the calls explains all their answers"
+    if explained is None:
+        return None
+    return _KEPT if explained else Complaint("no order of the calls explains all their answers", *_forgotten(step))
+
+
+def _forgotten(step: RaceStep) -> tuple[int | None, tuple[LoadCall, ...]]:
+    """Return where a load shows less than one that was answered before it began, with both; for people alone."""
+    for load in step.loads:
+        answered = [each for each in step.loads if each.shown and each.ended < load.began]
+        furthest = max(answered, key=lambda each: each.position + len(each.shown), default=None)
+        next_shown = load.position + len(load.shown)
+        if load.ends and furthest is not None and next_shown < furthest.position + len(furthest.shown):
+            return next_shown, (furthest, load)
+    return None, ()
 
 
 def _intervals(step: RaceStep) -> Iterator[Interval[AppendCall | LoadCall]]:
@@ -317,38 +371,40 @@ def _after(run: tuple[Envelope, ...], call: AppendCall | LoadCall) -> tuple[Enve
 # Leases
 
 
-def _granted_once(step: LeaseRaceStep) -> str | None:
+def _granted_once(step: LeaseRaceStep) -> Complaint | None:
     """At most one is granted, and no epoch twice."""
     if len({call.handle for call in step.calls}) < 2:
         return None
     if len(set(step.granted)) < len(step.granted):
-        return "an epoch was granted twice"
-    return "two requests were granted" if step.lasts and len(step.granted) > 1 else ""
+        return Complaint("an epoch was granted twice", calls=step.grants)
+    are_several = step.lasts and len(step.granted) > 1
+    return Complaint("two requests were granted", calls=step.grants) if are_several else _KEPT
 
 
-def _granted_above(step: LeaseRaceStep) -> str | None:
+def _granted_above(step: LeaseRaceStep) -> Complaint | None:
     """A granted epoch is above every one before."""
     if not step.highest_epoch or not step.granted:
         return None
-    return "an epoch is not above those before" if min(step.granted) <= step.highest_epoch else ""
+    is_below = min(step.granted) <= step.highest_epoch
+    return Complaint("an epoch is not above those before", calls=step.grants) if is_below else _KEPT
 
 
-def _not_granted(step: LeaseRaceStep) -> str | None:
+def _not_granted(step: LeaseRaceStep) -> Complaint | None:
     """A lease that is held is granted to nobody."""
     if step.is_free is not False:
         return None
-    return "a lease that is held was granted" if step.granted else ""
+    return Complaint("a lease that is held was granted", calls=step.grants) if step.granted else _KEPT
 
 
-def _granted_at_all(step: LeaseRaceStep) -> str | None:
+def _granted_at_all(step: LeaseRaceStep) -> Complaint | None:
     """A lease that is free is granted to one of those who ask for it."""
     if not step.is_free:
         return None
     are_refused = all(isinstance(call.answer, Held) for call in step.calls)
-    return "nobody was granted a lease that is free" if are_refused else ""
+    return Complaint("nobody was granted a lease that is free", calls=step.calls) if are_refused else _KEPT
 
 
-COMPLAINTS: Final[Mapping[str, Callable[[RaceStep], str | None]]] = {
+COMPLAINTS: Final[Mapping[str, Callable[[RaceStep], Complaint | None]]] = {
     "JRN-002": _byte_for_byte,
     "JRN-027": _stands_once,
     "JRN-015": _whole,
@@ -362,7 +418,7 @@ COMPLAINTS: Final[Mapping[str, Callable[[RaceStep], str | None]]] = {
 }
 """What is asked of appends and loads, by requirement, the particular before the general."""
 
-COMPLAINTS_OF_LEASES: Final[Mapping[str, Callable[[LeaseRaceStep], str | None]]] = {
+COMPLAINTS_OF_LEASES: Final[Mapping[str, Callable[[LeaseRaceStep], Complaint | None]]] = {
     "LSE-007": _granted_once,
     "LSE-001": _granted_above,
     "LSE-002": _not_granted,
@@ -371,8 +427,8 @@ COMPLAINTS_OF_LEASES: Final[Mapping[str, Callable[[LeaseRaceStep], str | None]]]
 """What is asked of requests for leases, likewise."""
 
 
-def complaint(requirement: str, step: RaceStep | LeaseRaceStep) -> str | None:
-    """Return what is wrong with a step: empty if nothing is, None if the requirement has nothing to say of it."""
+def complaint(requirement: str, step: RaceStep | LeaseRaceStep) -> Complaint | None:
+    """Return what is wrong with a step, or that nothing is; None if the requirement has nothing to say of it."""
     return COMPLAINTS[requirement](step) if isinstance(step, RaceStep) else COMPLAINTS_OF_LEASES[requirement](step)
 
 
@@ -380,38 +436,25 @@ def _acknowledged_before(step: RaceStep, call: Call) -> Iterator[AppendCall]:
     return (first for first in step.acknowledged if first.ended < call.began)
 
 
-def _end(call: AppendCall) -> int:
-    """Return the sequence of its last record."""
-    return call.expected_next + len(call.records) - 1
+def _senders(step: RaceStep, record: Envelope) -> tuple[AppendCall, ...]:
+    """Return the appends that have sent the event of a record."""
+    return tuple(call for call in step.appends if any(sent.event_id == record.event_id for sent in call.records))
 
 
-def _told(calls: Sequence[AppendCall | LoadCall | AcquireCall]) -> str:
-    ordered = sorted(calls, key=lambda call: call.began)
-    more = [f"and {len(ordered) - _CALLS_TOLD} more"] if len(ordered) > _CALLS_TOLD else []
-    return "; ".join([*(_told_of(call) for call in ordered[:_CALLS_TOLD]), *more])
+def _last_page(step: RaceStep, sequence: int, handle: int | None = None) -> LoadCall | None:
+    """Return the last page, of one handle or of any, on which a sequence stands or would."""
+    pages = [
+        load
+        for load in step.loads
+        if handle in {None, load.handle} and load.position <= sequence <= load.position + len(load.shown)
+    ]
+    return pages[-1] if pages else None
 
 
-def _told_of(call: AppendCall | LoadCall | AcquireCall) -> str:
-    """Return who did what, with which answer, and from when to when by the race's clock."""
-    match call:
-        case AppendCall():
-            asked = f"append at {call.expected_next}"
-        case LoadCall():
-            asked = f"load from {call.position}"
-        case AcquireCall():
-            asked = "acquire"
-    return f"{call.handle}: {asked} → {_word(call.answer)} [{call.began}–{call.ended}]"
+def _present(*calls: AnyCall | None) -> tuple[AnyCall, ...]:
+    return tuple(call for call in calls if call is not None)
 
 
-def _word(answer: Answer | None) -> str:
-    match answer:
-        case None:
-            return "no answer"
-        case Page(records=records, end=end):
-            return f"{len(records)}{', the end' if end else ''}"
-        case SequenceConflict(actual_next=actual_next):
-            return f"the next is {actual_next}"
-        case Granted(epoch=epoch):
-            return f"epoch {epoch}"
-        case _:
-            return str(answer.__struct_config__.tag or type(answer).__name__.lower())
+def _told_with(step: RaceStep | LeaseRaceStep, found: Complaint) -> str:
+    at = "" if found.sequence is None else f"at sequence {found.sequence} "
+    return f"{all_in_words(step.calls, step.names, found.calls)}\n{MARK} {at}of run {step.names.run}"

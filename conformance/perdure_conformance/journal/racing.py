@@ -16,9 +16,9 @@ import msgspec
 from perdure.journal.contract import Acknowledged, NotStored, Page, SequenceConflict, Unavailable
 from perdure.kernel.values import JsonObject
 from perdure_conformance.harness.connection import AdapterFault, Silence
+from perdure_conformance.journal.calls import AcquireCall, AppendCall, LoadCall
 from perdure_conformance.journal.client import Answer, JournalClient
 from perdure_conformance.journal.operations import Acquire, Append, Follow, Identities, Load, Race
-from perdure_conformance.journal.races import AcquireCall, AppendCall, LoadCall
 
 _CONFLICTS_OF_AN_APPEND: Final = 24
 _SENDS_OF_AN_APPEND: Final = 8

@@ -41,9 +41,10 @@ from perdure.journal.reference import (
     expiry,
 )
 from perdure.kernel.identity import RunId
+from perdure_conformance.journal.calls import AcquireCall, Names
 from perdure_conformance.journal.client import Answer, limits_in_force, may_be_sent
 from perdure_conformance.journal.operations import Acquire, Append
-from perdure_conformance.journal.races import AcquireCall, LeaseRaceStep, RaceStep
+from perdure_conformance.journal.races import LeaseRaceStep, RaceStep
 
 _LASTS_MS: Final = 60_000
 """A lease of this length outlasts a race by the store's own clock."""
@@ -495,14 +496,14 @@ class World:
             self._doubt(handle, run_id, "other_handle")
 
     def lease_race_step(
-        self, run_id: RunId, requests: Sequence[Acquire], calls: tuple[AcquireCall, ...]
+        self, run_id: RunId, requests: Sequence[Acquire], calls: tuple[AcquireCall, ...], names: Names
     ) -> LeaseRaceStep:
         """Return requests for a lease at the same time, all at one instant of the caller's clock, as a step."""
         lease = self._truth.lease(run_id)
         answers = {type(decide_acquire(lease, request.ttl_ms, request.now_ms)) for request in requests}
         is_free = answers == {Granted} if lease.epoch == 0 or not self._store_judges_time else None
         lasts = not self._store_judges_time or min(request.ttl_ms for request in requests) >= _LASTS_MS
-        return LeaseRaceStep(lease.epoch, is_free, lasts, calls)
+        return LeaseRaceStep(lease.epoch, is_free, lasts, calls, names)
 
     @property
     def _store_judges_time(self) -> bool:

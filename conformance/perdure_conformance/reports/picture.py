@@ -90,7 +90,7 @@ def picture(timeline: Timeline, *, is_known_to_fail: bool) -> Picture | None:
         _dot(moment, first + number, _TOP + _ROW * number + _ROW // 2, lanes)
         for number, moment in enumerate(timeline.moments[first:])
     )
-    if is_known_to_fail:
+    if is_known_to_fail and not any(moment.fails for moment in timeline.moments):
         dots = (*dots[:-1], replace(dots[-1], fails=True))
     text = lanes[-1].x + apart // 2 + 6
     widest = max(_width(f"{dot.number}. {dot.words} → {dot.answer}") for dot in dots)
@@ -117,7 +117,7 @@ def _dot(moment: Moment, number: int, y: int, lanes: tuple[Lane, ...]) -> Dot:
         number=number + 1,
         words=_short(moment.words, _WORDS),
         answer=_short(moment.answer, _ANSWER),
-        fails=False,
+        fails=moment.fails,
         everywhere=moment.lane is None,
     )
 
