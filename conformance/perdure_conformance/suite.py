@@ -287,8 +287,9 @@ class Profile(Generic[AnyCase, AnyClaims]):
     """The digest of the golden vectors that it asks about, if it does."""
 
     def requirements(self, only: frozenset[str] = frozenset()) -> list[Requirement]:
-        """Return the requirements in force on the profile's pages, or those of a selection."""
-        return [each for each in requirements_of(self.pages) if not only or each.id in only]
+        """Return the requirements in force on the profile's pages, or those of a selection; those of all come first."""
+        selected = [each for each in requirements_of(self.pages) if not only or each.id in only]
+        return sorted(selected, key=lambda each: (each.claim != "core", self.pages.index(each.page)))
 
     def reserved(self) -> list[Requirement]:
         """Return the requirements that its pages only announce: nothing judges them yet."""

@@ -25,7 +25,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     """Let `perdure` and `python3` be what this test runs with; a smoke test has time, however busy the machine is."""
     there = tmp_path / "bin"
     there.mkdir()
-    patience = 'test "$1 $2" != "adapter smoke" || set -- "$@" --timeout 60'
+    patience = 'test "$1 $2" != "adapter smoke" || set -- "$@" --within 60'
     for name, before, words in (("perdure", patience, "-m perdure_conformance"), ("python3", ":", "")):
         program = there / name
         program.write_text(f'#!/bin/sh\n{before}\nexec {shlex.quote(sys.executable)} {words} "$@"\n', "utf-8")

@@ -78,3 +78,9 @@ def test_a_case_is_made_smaller_as_long_as_there_are_attempts() -> None:
 
     assert smallest(Word("abcdefgh"), within(4, fails), shorter) == Word("abcdef")
     assert smallest(Word("abcdefgh"), within(100, fails), shorter) == Word("a")
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda profile: profile.name)
+def test_what_everybody_is_judged_by_comes_first_and_then_page_by_page(profile: AnyProfile) -> None:
+    places = [(each.claim != "core", profile.pages.index(each.page)) for each in profile.requirements()]
+    assert places == sorted(places)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from html.parser import HTMLParser
@@ -526,3 +528,19 @@ def test_a_report_is_told_from_a_history_by_what_it_says(tmp_path: Path) -> None
     with_options = run("diff", str(report), str(report), "--ignore-identities")
     assert "are about histories" in with_options.stderr
     assert run("diff", str(report), str(report / "report.json")).exit_code == 0
+
+
+def test_why_a_judgement_was_cut_short_is_said_once_and_what_came_after_refers_to_it(tmp_path: Path) -> None:
+    command = shlex.join([sys.executable, "-S", str(Path(__file__).with_name("hostile_adapter.py")), "exit-at-append"])
+    folder = tmp_path / "report"
+    words = ("--command", command, "--depth", "quick", "--only", "JRN-020,JRN-001,JRN-003")
+    printed = run("check", "journal", *words, "--report", str(folder)).stdout
+    document = json.loads((folder / "report.json").read_text("utf-8"))
+    rows = {row["id"]: row.get("why") for row in document["requirements"]}
+    assert list(rows) == ["JRN-001", "JRN-003", "JRN-020"]
+    assert rows["JRN-001"] == "after the program had ended"
+    sentence = document["fault"]["sentence"]
+    assert printed.splitlines()[0] == f"Not all could be judged to its end: fault:exited, {sentence}"
+    for form in ("markdown", "html", "junit", "github"):
+        told = html.unescape(rendering.rendered(folder, form)).replace("`", "")
+        assert f"what is inconclusive: fault:exited, {sentence}" in told

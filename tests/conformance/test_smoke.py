@@ -116,7 +116,7 @@ def skeleton_in(folder: Path, old: str, new: str) -> str:
 
 def test_who_forgets_to_flush_is_asked_whether_he_does(tmp_path: Path) -> None:
     command = skeleton_in(tmp_path, "sys.stdout.buffer.flush()", "pass")
-    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "2.5", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "2.5", cwd=tmp_path)
     assert done.returncode == 3
     assert "Does the program flush standard output after each line?" in done.stdout
     assert "\nreceived  nothing\n" in done.stdout
@@ -124,7 +124,7 @@ def test_who_forgets_to_flush_is_asked_whether_he_does(tmp_path: Path) -> None:
 
 def test_who_does_not_shut_down_is_told(tmp_path: Path) -> None:
     command = skeleton_in(tmp_path, "        return {}\n", "        sys.stdin.buffer.read()\n        return {}\n")
-    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "10", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "10", cwd=tmp_path)
     assert done.returncode == 3
     assert "WRONG reopen and go on" in done.stdout
     assert "It did not shut down within 4 s." in done.stdout
@@ -134,7 +134,7 @@ def test_who_logs_to_standard_output_is_told_where_logs_belong(tmp_path: Path) -
     command = skeleton_in(
         tmp_path, "    adapter = Adapter()\n", "    adapter = Adapter()\n    print('up', flush=True)\n"
     )
-    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "60", cwd=tmp_path)
     assert done.returncode == 3
     assert "write logs to standard error" in done.stdout
     assert "\nreceived  up\n" in done.stdout
@@ -155,7 +155,7 @@ def test_a_wrong_form_is_told_with_its_place_in_the_schema(
 ) -> None:
     record = '{"sequence": record["sequence"], "event_id": record["event_id"]}'
     command = skeleton_in(tmp_path, old.replace("{key}", record), new.replace("{key}", record))
-    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "60", cwd=tmp_path)
     assert done.returncode == 3
     assert f"schemas/protocol-1/{told}" in done.stdout
     assert right in next(line for line in done.stdout.splitlines() if line.startswith("right"))
@@ -163,13 +163,13 @@ def test_a_wrong_form_is_told_with_its_place_in_the_schema(
 
 def test_a_requirement_comes_with_what_had_to_come(tmp_path: Path) -> None:
     command = skeleton_in(tmp_path, '"actual_next": len(stored) + 1', '"actual_next": len(stored) + 2')
-    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "60", cwd=tmp_path)
     assert done.returncode == 1
     assert "FIX NEXT  JRN-005  " in done.stdout
     assert '"refused":"sequence_conflict"' in next(
         line for line in done.stdout.splitlines() if line.startswith("right")
     )
-    told = printed("--command", command, "--timeout", "60", cwd=tmp_path)
+    told = printed("--command", command, "--within", "60", cwd=tmp_path)
     assert told["exit_code"] == 1
     assert told["command"] == command.split()
     assert told["fix"]["failure"] == "JRN-005"
@@ -180,10 +180,10 @@ def test_a_requirement_comes_with_what_had_to_come(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["exit-1-with-escapes", "name-with-escapes", "detail-with-escapes"])
 def test_what_it_says_steers_nothing(mode: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -S {ADAPTER} {mode}"
-    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "60", cwd=tmp_path)
     steering = {letter for letter in done.stdout if letter != "\n" and unicodedata.category(letter).startswith("C")}
     assert steering == set()
-    printed("--command", command, "--timeout", "60", cwd=tmp_path)
+    printed("--command", command, "--within", "60", cwd=tmp_path)
 
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:

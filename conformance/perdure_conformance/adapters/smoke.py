@@ -190,7 +190,7 @@ def _fix(stop: Exception, transcript: _Conversation, description: Description | 
             advice = "" if FAULTS[kind] in sentence else FAULTS[kind]
             return Fix(f"fault:{kind}", sentence, advice, sent, received, right, stderr)
         case _OutOfTime():
-            sentence = f"{seconds:g} seconds were not enough. Nothing was wrong so far; --timeout gives more."
+            sentence = f"{seconds:g} seconds were not enough. Nothing was wrong so far; --within gives more."
             return Fix("slow", sentence, "", sent, received, None, "")
         case _:
             return Fix("unclear", f"{stop}.", "", sent, received, None, "")

@@ -25,6 +25,7 @@ from perdure_conformance.cli.common import (
     print_json,
     print_lines,
     target_or_exit,
+    write_file,
     write_product,
     wrong_usage,
 )
@@ -103,7 +104,9 @@ _STDERR_LINES_SHOWN: Final = 16
 def smoke(
     target: Annotated[str | None, _TARGET] = None,
     command: Annotated[str | None, _COMMAND] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that all of it may take.")] = SECONDS,
+    within: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="How long all of it may take.")
+    ] = SECONDS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
     """Try a journal for a few seconds: what works, and the first thing to mend, with what was sent and what came.
@@ -118,7 +121,7 @@ def smoke(
         wrong_usage('Say what to try: --command "node adapter.mjs", or a Python factory as module:factory.')
     implementation = target_or_exit(JOURNALS, target, command)
     with contextlib.redirect_stdout(sys.stderr):  # What it prints must not mix with the result.
-        found = smoked(implementation, timeout)
+        found = smoked(implementation, within)
     code = _exit_code(found.fix)
     if as_json:
         print_json({"smoke_version": 1, **implementation.words(), **msgspec.to_builtins(found), "exit_code": code})
@@ -202,7 +205,9 @@ def transcript(
         typer.Option(help="What the model claims; workflow if nothing is said."),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file, in place of standard output.")] = None,
-    timeout: Annotated[float, typer.Option(min=0.05, max=3600, help="Seconds that one answer may take.")] = 10.0,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.05, max=3600, help="How long one answer may take.")
+    ] = 10.0,
 ) -> None:
     """Record an exchange with a good journal, to test an adapter against: what is sent, and what comes.
 
@@ -223,13 +228,9 @@ def transcript(
         print_lines([f"perdure: {error} perdure adapter smoke says more."], to=sys.stderr)
         sys.exit(NOT_CONFORMANT if error.kind == "wrong" else NO_VERDICT)
     if output is None:
-        write_product(content, "--output")
-        return
-    try:
-        output.write_bytes(content)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        wrong_usage(f"{output} cannot be written: {reason}. Name another file with --output.")
+        write_product(content, "Name a file with --output.")
+    else:
+        write_file(output, content, "--output")
 
 
 def _beginning(text: str) -> str:

@@ -57,7 +57,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     depth: Annotated[Depth, typer.Option(help="How much is tried.")] = "normal",
     seed: Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The seed of what is drawn.")] = 1,
     timeout: Annotated[
-        float, typer.Option(min=0.05, max=3600, help="Seconds that the implementation has for one answer.")
+        float, typer.Option(metavar="SECONDS", min=0.05, max=3600, help="How long one answer may take.")
     ] = 10.0,
     only: Annotated[
         list[str] | None, typer.Option(help="Judge this requirement alone; several times, or several with commas.")

@@ -10,6 +10,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import IO, Annotated, Final, NoReturn, TextIO, cast
 
 import typer
@@ -94,6 +95,15 @@ def write_product(content: bytes, remedy: str) -> bool:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         wrong_usage(f"standard output cannot be written: {error.strerror}. {remedy}")
     return True
+
+
+def write_file(path: Path | str, content: bytes, option: str) -> None:
+    """Write what was asked for to a file, which is replaced; exit with 2 if it cannot be written."""
+    try:
+        Path(path).write_bytes(content)  # Whoever names a device or a link means it.
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        wrong_usage(f"{path} cannot be written: {reason}. Name another file with {option}.")
 
 
 def wrong_usage(sentence: str) -> NoReturn:

@@ -69,12 +69,20 @@ def explain(
 
 
 def _list(*, as_json: bool) -> None:
+    listed = _in_order()
     if as_json:
-        print_json([_document(requirement) for requirement in requirements().values()])
+        print_json([_document(requirement) for requirement in listed])
         return
-    for requirement in requirements().values():
+    for requirement in listed:
         reserved = "(reserved) " if requirement.is_reserved else ""
         _say(f"{requirement.id}  {reserved}{requirement.sentence}")
+
+
+def _in_order() -> list[Requirement]:
+    """Return all requirements, profile by profile as reports have them; what is only announced comes last of each."""
+    of_profiles = [each for profile in PROFILES.values() for each in (*profile.requirements(), *profile.reserved())]
+    known = {each.id for each in of_profiles}
+    return [*of_profiles, *(each for each in requirements().values() if each.id not in known)]
 
 
 def _word(word: str, meaning: str | None, *, as_json: bool) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
-from perdure_conformance.cli.common import wrong_usage
+from perdure_conformance.cli.common import write_file, wrong_usage
 from perdure_conformance.lint import mermaid, svg
 from perdure_conformance.lint.drawing import Panel
 from perdure_conformance.lint.files import STDIN
@@ -34,9 +33,5 @@ def draw(panels: Sequence[Panel], content_hash: str, picture: Picture) -> str | 
         wrong_usage(str(error))
     if file == STDIN:
         return drawn
-    try:
-        Path(file).write_text(drawn, "utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        wrong_usage(f"{file} cannot be written: {reason}. Name another file with --picture.")
+    write_file(file, drawn.encode(), "--picture")
     return None

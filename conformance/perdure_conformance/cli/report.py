@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from perdure_conformance.cli.common import even_if_nobody_reads, print_lines, write_product, wrong_usage
+from perdure_conformance.cli.common import even_if_nobody_reads, print_lines, write_file, write_product, wrong_usage
 from perdure_conformance.reports import kept, rendering
 from perdure_conformance.reports.kept import Kept, ReportRefused
 from perdure_conformance.reports.rendering import FormatName
@@ -48,9 +48,9 @@ def report(
     if form is None:
         _write_all(found, folder if kept.is_folder(folder) else folder.parent)
     elif output is None:
-        write_product(rendering.render(found, form).encode(), "--output")
+        write_product(rendering.render(found, form).encode(), "Name a file with --output.")
     else:
-        _write(output, rendering.render(found, form))
+        write_file(output, rendering.render(found, form).encode(), "--output")
 
 
 def _write_all(found: Kept, folder: Path) -> None:
@@ -60,10 +60,3 @@ def _write_all(found: Kept, folder: Path) -> None:
         wrong_usage(f"{folder} cannot be written: {error.strerror}. Say --format, and --output for a place elsewhere.")
     with even_if_nobody_reads():
         print_lines(str(path) for path in written)
-
-
-def _write(output: Path, text: str) -> None:
-    try:
-        output.write_text(text, "utf-8")  # Whoever names a device or a link means it.
-    except OSError as error:
-        wrong_usage(f"{output} cannot be written: {error.strerror}. Name another file with --output.")

@@ -5,14 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from perdure.authoring.source import Syntax
 from perdure.kernel.values import MAX_SAFE_INTEGER
-from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, write_product, wrong_usage
+from perdure_conformance.cli.common import (
+    even_if_nobody_reads,
+    print_json,
+    print_lines,
+    write_file,
+    write_product,
+    wrong_usage,
+)
 from perdure_conformance.cli.pictures import METAVAR, draw, refuse_other_kinds
 from perdure_conformance.histories.conversion import encoded
 from perdure_conformance.lint import text
@@ -205,9 +211,5 @@ def _write_records(result: Result, output: str | None) -> None:
     content = b"".join(encoded(result.player.records(), "mwj1" if output.lower().endswith(".mwj1") else "jsonl"))
     if output == STDIN:
         write_product(content, "Name a file with --output.")
-        return
-    try:
-        Path(output).write_bytes(content)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        wrong_usage(f"{output} cannot be written: {reason}. Name another file with --output.")
+    else:
+        write_file(output, content, "--output")

@@ -27,7 +27,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "cannot_start": "The program or the factory is not there, or fails at once.",
     "exited": "The program ended although it was not asked to.",
     "silence": "No answer came within the time-out. Does the program flush standard output after each line? "
-    "Raise --timeout if it is only slow.",
+    "If it is only slow, raise --timeout; of a smoke test, --within.",
     "no_message": "A line on standard output is no JSON message. Logs belong on standard error.",
     "line_too_long": "A line is longer than the protocol allows: twice the largest limit plus 64 KiB.",
     "wrong_reply": "A message does not answer the request: its id, its form or its result is wrong.",
@@ -35,6 +35,19 @@ FAULTS: Final[Mapping[str, str]] = {
     "error": "An operation was answered with an error or an exception. A refusal is a result.",
     "not_reading": "The program does not take its input.",
 }
+
+AFTERWARDS: Final[Mapping[FaultKind, str]] = {
+    "cannot_start": "after the program could not be started",
+    "exited": "after the program had ended",
+    "silence": "after no answer had come",
+    "no_message": "after a line that is no message",
+    "line_too_long": "after a line that is too long",
+    "wrong_reply": "after a reply that answers nothing",
+    "unasked": "after a message that nobody had asked for",
+    "error": "after an operation had failed",
+    "not_reading": "after the program had not taken its input",
+}
+"""Why nothing can be said of what was still to be asked."""
 
 
 class AdapterFault(Exception):

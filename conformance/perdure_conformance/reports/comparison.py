@@ -60,11 +60,40 @@ class Comparison:
 
     @property
     def regressions(self) -> tuple[str, ...]:
-        """What is worse, a word each: requirements, and the verdict itself where it has no other reason (TOL-020)."""
-        worse = tuple(change.id for change in self.changes if change.way == "worse")
-        is_lost = self.before.exit_code == CONFORMANT != self.after.exit_code
-        has_new_fault = self.after.fault is not None and self.before.fault is None
-        return worse or (("verdict",) if is_lost or has_new_fault else ())
+        """What is worse, a word each (TOL-020).
+
+        Requirements; faults that are new; what was excused and counts now; what is not as expected any more; and the
+        verdict itself where it has no other reason.
+        """
+        worse = [change.id for change in self.changes if change.way == "worse"]
+        worse += [self.new_fault] if self.new_fault else []
+        if self.is_lost:
+            worse += [*self.excuses_gone, *self.new_surprises]
+        return tuple(dict.fromkeys(worse)) or (("verdict",) if self.is_lost else ())
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the first report is conformant, and the second is not."""
+        return self.before.exit_code == CONFORMANT != self.after.exit_code
+
+    @property
+    def new_fault(self) -> str:
+        """The fault of the adapter that the first report does not have; empty if there is none."""
+        fault = self.after.fault
+        return "" if fault is None or self.before.fault is not None else f"fault:{fault.kind}"
+
+    @property
+    def excuses_gone(self) -> tuple[str, ...]:
+        """What is broken in both reports, and counts in the second alone."""
+        excused = {row.id for row in self.before.requirements if row.excuse is not None}
+        counts = (row.id for row in self.after.requirements if row.verdict == "fail" and row.excuse is None)
+        return tuple(identity for identity in counts if identity in excused)
+
+    @property
+    def new_surprises(self) -> tuple[str, ...]:
+        """Expected failures that are not as they were expected, in the second report alone."""
+        known = {each.id for each in self.before.surprises}
+        return tuple(each.id for each in self.after.surprises if each.id not in known)
 
     @property
     def exit_code(self) -> int:
@@ -166,6 +195,7 @@ def in_words(found: Comparison) -> list[str]:
             for change in found.changes
             if change.way == wanted
         ]
+    lines += [f"  worse    {name}  {why}" for name, why in _reasons(found) if name in found.regressions]
     lists = {
         "newly covered": found.newly_covered,
         "no longer covered": found.no_longer_covered,
@@ -175,6 +205,19 @@ def in_words(found: Comparison) -> list[str]:
     lines += [f"  {heading}: {', '.join(names)}" for heading, names in lists.items() if names]
     lines += [f"  other {each.what}: {each.before} → {each.after}" for each in found.conditions]
     return lines
+
+
+def _reasons(found: Comparison) -> Iterator[tuple[str, str]]:
+    """Yield what is worse beside requirements that have another verdict, and why."""
+    before, after = found.before, found.after
+    if after.fault is not None:
+        yield f"fault:{after.fault.kind}", cut(after.fault.sentence, _TEXT)
+    for identity in found.excuses_gone:
+        yield identity, "fail, and did not count → fail, and counts"
+    for each in after.surprises:
+        if each.id in found.new_surprises:
+            yield each.id, cut(each.sentence, _TEXT)
+    yield "verdict", f"exit code {before.exit_code} → {after.exit_code}"
 
 
 def _told(verdict: Verdict | None) -> str:

@@ -15,6 +15,7 @@ from typing import Final, Literal
 import msgspec
 
 from perdure.kernel.values import JsonObject, JsonValue, digest
+from perdure_conformance.harness.connection import AFTERWARDS
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements, requirements_digest
@@ -193,8 +194,9 @@ def _level(
 def _verdicts(
     profile: AnyProfile, judgement: Judgement, claims: object, target: Target, only: frozenset[str]
 ) -> dict[str, Verdict]:
+    """Return the verdict on each requirement, in the order of the profile; what is not claimed comes last."""
     rules, interrupted = profile.rules, judgement.fault is not None or judgement.cut_short
-    return {
+    verdicts = {
         requirement.id: rules.verdict_on(
             Evidence(
                 claimed=rules.is_claimed(requirement, claims, in_process=not target.is_process),
@@ -205,13 +207,14 @@ def _verdicts(
         )
         for requirement in profile.requirements(only)
     }
+    return dict(sorted(verdicts.items(), key=lambda pair: pair[1] == "not_claimed"))
 
 
 def _why(judgement: Judgement, requirement: str, verdict: Verdict) -> dict[str, JsonValue]:
     """Return why nothing can be said of a requirement, if that is so."""
     if verdict != "inconclusive":
         return {}
-    ended = f"the judgement was cut short: {judgement.fault.sentence}" if judgement.fault is not None else None
+    ended = AFTERWARDS[judgement.fault.kind] if judgement.fault is not None else None
     drawn = "something drawn had no definite answer"
     return {"why": inert(judgement.inconclusive.get(requirement) or ended or drawn)}
 

@@ -255,10 +255,17 @@ def not_covered(document: Document) -> Iterator[str]:
         yield _in_one_line(line, _SENTENCE)
     if len(document.not_covered) > _NOT_COVERED:
         yield f"and {len(document.not_covered) - _NOT_COVERED:,} more, which are left out"
+    if document.fault is not None and "inconclusive" in document.verdicts.values():
+        yield _in_one_line(f"what is inconclusive: {why_inconclusive(document)}", _SENTENCE)
     if document.level == IN_PART:
         yield "all that was not selected"
     if document.pinned is not None:
         yield f"pinned: judged by the requirements of {document.pinned}, and what is new does not count"
+
+
+def why_inconclusive(document: Document) -> str:
+    """Return what the adapter did, so that not all could be judged to its end; empty if it did nothing."""
+    return "" if document.fault is None else f"fault:{document.fault.kind}, {document.fault.sentence}"
 
 
 def listed(names: Sequence[str], most: int = 40) -> str:

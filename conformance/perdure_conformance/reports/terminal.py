@@ -17,7 +17,6 @@ from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.kept import Document
 from perdure_conformance.reports.report import Report
 from perdure_conformance.reports.telling import Tone
-from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Finding, Judgement
 from perdure_conformance.verdict import Verdict
 
@@ -46,19 +45,20 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in ("requirement", "verdict", "reached", ""):
         table.add_column(heading, justify="right" if heading == "reached" else "left", no_wrap=True)
-    for key, verdict in report.verdicts.items():
-        reached = judgement.reached[key]
-        style = _STYLES[verdict]
-        why = judgement.inconclusive.get(key) if verdict == "inconclusive" else None
-        excuse = report.excuses.get(key)
-        reason = excuse.why if excuse else inert(why) if why else requirements()[key].sentence
+    document = msgspec.convert(report.document, Document)
+    for row in document.requirements:
+        excuse = row.excuse
+        reason = excuse.why if excuse else row.why or row.sentence
         table.add_row(
-            key,
-            f"[yellow]{verdict}, {excuse.kind}[/]" if excuse else f"[{style}]{verdict}[/]",
-            str(reached) if verdict != "not_claimed" else "",
+            row.id,
+            f"[yellow]{row.verdict}, {excuse.kind}[/]" if excuse else f"[{_STYLES[row.verdict]}]{row.verdict}[/]",
+            str(row.reached) if row.verdict != "not_claimed" else "",
             escape(_cut(reason, console.width - _BESIDE_A_SENTENCE)),
         )
     if judgement.description is not None:
+        if document.fault is not None:
+            cut_short = f"Not all could be judged to its end: {telling.why_inconclusive(document)}"
+            console.print(f"[yellow]{escape(inert(cut_short))}[/]\n", soft_wrap=True, highlight=False)
         console.print(table)
     told: dict[str, str] = {}
     for failure, finding in judgement.findings.items():
@@ -66,7 +66,7 @@ def show(console: Console, report: Report, judgement: Judgement, folders: Mappin
         words = escape(_told_once(finding, folders[failure], told))
         console.print(f"[bold red]✗[/] {words}", soft_wrap=True, highlight=False)
     console.print()
-    console.print(_last_words(report, judgement), soft_wrap=True, highlight=False)
+    console.print(_last_words(document, report, judgement), soft_wrap=True, highlight=False)
 
 
 def _told_once(finding: Finding, folder: Path, told: dict[str, str]) -> str:
@@ -86,9 +86,8 @@ def _cut(sentence: str, width: int) -> str:
     return sentence if len(sentence) <= width else sentence[: max(0, width - 1)] + "…"
 
 
-def _last_words(report: Report, judgement: Judgement) -> str:
+def _last_words(document: Document, report: Report, judgement: Judgement) -> str:
     """Return what it all adds up to, in the words of every other format, and laid out for a terminal."""
-    document = msgspec.convert(report.document, Document)
     headline = telling.headline(document)
     opened = judgement.description is not None
     name = f"{headline.target} ({headline.given})" if opened else f"{headline.given} did not open"

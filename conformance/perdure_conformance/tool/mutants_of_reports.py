@@ -94,6 +94,14 @@ def _saying(change: Callable[[dict[str, JsonValue]], JsonObject]) -> Compare:
     return lambda before, after: change(dict(comparison.compared(before, after)))
 
 
+def _without_a_name(found: dict[str, JsonValue]) -> JsonObject:
+    changes, worse = found["changes"], found["regressions"]
+    assert isinstance(changes, Sequence)
+    assert isinstance(worse, Sequence)
+    changed = {each["id"] for each in changes if isinstance(each, dict)}
+    return {**found, "regressions": [each if each in changed else "verdict" for each in worse]}
+
+
 def _failures_alone(found: dict[str, JsonValue]) -> JsonObject:
     changes = found["changes"]
     assert isinstance(changes, Sequence)
@@ -149,6 +157,12 @@ FAULTS: Final = (
         "TOL-019",
         "gives what was judged in part the name of the whole, in JUnit XML",
         render=_writing("junit", lambda told: told.replace("conformant in what was selected", "conformant")),
+    ),
+    Fault(
+        "NamesNothingButRequirements",
+        "TOL-020",
+        "does not name a new fault, nor what is not excused any more",
+        compare=_saying(_without_a_name),
     ),
     Fault("ComparesAcrossProfiles", "TOL-020", "compares reports of two profiles", compare=_across_profiles),
     Fault(

@@ -175,7 +175,14 @@ def regressions_are_told(compare: Compare) -> Complaint:
             ["JRN-017"],
         ),
         "without a requirement": (before, folders.document(folders.Options({"JRN-001": "pass"})), [folders.BROKEN]),
-        "at fault": (before, folders.document(folders.ALL_BUT_GREEN["at fault"]), ["verdict"]),
+        "at fault": (before, folders.document(folders.ALL_BUT_GREEN["at fault"]), ["fault:silence"]),
+        "excused no more": (folders.document(folders.ALL_BUT_GREEN["broken as expected"]), failing, [folders.BROKEN]),
+        "not as expected": (
+            before,
+            folders.document(folders.ALL_BUT_GREEN["expected to be broken"]),
+            ["JRN-001", folders.BROKEN],
+        ),
+        "inconclusive": (before, folders.document(folders.ALL_BUT_GREEN["inconclusive"]), [folders.BROKEN]),
     }
     for name, (one, other, wanted) in pairs.items():
         found = _compared(compare, one, other)
