@@ -22,8 +22,12 @@ def main() -> None:
         sys.stderr.write("perdure: the current folder does not exist any more. Go to another one.\n")
         sys.exit(USAGE)
     try:
-        from perdure_conformance.cli import command_line  # noqa: PLC0415 - see above
+        from perdure_conformance.cli import command_line, meant_by  # noqa: PLC0415 - see above
 
+        if sys.argv[1:] and (meant := meant_by(sys.argv[1])):
+            sys.stderr.write(f"perdure: There is no command {sys.argv[1]!r}. Did you mean `{meant}`?
+")
+            sys.exit(USAGE)
         command_line(sys.argv[1:])(standalone_mode=True)
     except Interrupted:
         sys.stderr.write("Interrupted. Nothing was left running, and no verdict was given.\n")

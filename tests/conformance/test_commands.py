@@ -20,6 +20,7 @@ from tests.conformance.histories import run
 
 from perdure.journal.contract import Capabilities
 from perdure_conformance import data
+from perdure_conformance.cli import meant_by
 from perdure_conformance.journal.claims import CLAIMS, PAGES, woken_by
 from perdure_conformance.requirements import requirements_of
 
@@ -297,6 +298,22 @@ def test_help_has_examples(tmp_path: Path) -> None:
     told = perdure("check", "--help", cwd=tmp_path).stdout
     assert "perdure check journal --command" in told
     assert "perdure check spec my_package.validator:open_validator" in told
+
+
+def test_help_speaks_no_python_and_cuts_nothing() -> None:
+    pages = [run("--help").stdout, run("adapter", "--help").stdout]
+    names = re.findall(r"^  ([a-z]+)  ", "".join(pages), re.MULTILINE)
+    assert {"check", "doctor", "smoke"} <= set(names)
+    assert "..." not in "".join(pages).replace("[ARGS]...", "")
+    commands = [meant_by(name).split()[1:] or [name] for name in names]
+    pages += [run(*words, "--help").stdout for words in commands]
+    for page in pages:
+        assert not re.search(r"<(str|int|float|path|list)|TEXT|INTEGER|Annotated", page), page
+
+
+def test_a_command_that_is_named_by_its_second_word_is_told_by_both() -> None:
+    assert meant_by("smoke") == "perdure adapter smoke"
+    assert meant_by("check") == meant_by("nothing") == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -12,23 +12,25 @@ from typing import Annotated, Final
 
 import typer
 
-COMMANDS: Final[Mapping[str, str]] = {
-    "check": "check",
-    "rerun": "rerun",
-    "report": "report",
-    "lint": "lint_command",
-    "simulate": "simulate",
-    "verify": "verify",
-    "inspect": "inspect",
-    "diff": "diff",
-    "adapter": "app",
-    "explain": "explain",
-    "vectors": "app",
-    "selftest": "selftest",
-    "bench": "bench",
-    "doctor": "doctor",
+from perdure_conformance.cli.common import add_command
+
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "check": ("check", "Judge an implementation by every requirement."),
+    "rerun": ("rerun", "Play a failure again, from its folder."),
+    "report": ("report", "Render a report: page, JUnit XML, badge, …"),
+    "lint": ("lint_command", "Find the problems of workflow specifications."),
+    "simulate": ("simulate", "Play a run of a workflow specification."),
+    "verify": ("verify", "Hold a stored history against every rule."),
+    "inspect": ("inspect", "Show the state that a history amounts to."),
+    "diff": ("diff", "Compare two histories, or two reports."),
+    "adapter": ("app", "Start an adapter, in any language."),
+    "explain": ("explain", "Explain a requirement, or a word."),
+    "vectors": ("app", "Golden vectors: check, write, export them."),
+    "selftest": ("selftest", "Judge the suite itself, by its mutants."),
+    "bench": ("bench", "Measure what costs how much time."),
+    "doctor": ("doctor", "Show what this machine allows."),
 }
-"""Each command, in the order of the help, and what it is in the module of its name: a function, or several commands."""
+"""Each command, in the order of the help: what it is in the module of its name, be it one or several, and a sentence."""
 
 
 def _say_version(wanted: bool) -> None:  # noqa: FBT001 - called by the option
@@ -60,9 +62,21 @@ def command_line(words: Sequence[str] = ()) -> typer.Typer:
     first = words[0] if words else ""
     for name in [first] if first in COMMANDS else COMMANDS:
         module = import_module(f"{__name__}.{name}")
-        command = getattr(module, COMMANDS[name])
+        attribute, summary = COMMANDS[name]
+        command = getattr(module, attribute)
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, help=module.HELP)
+            app.add_typer(command, name=name, help=module.HELP, short_help=summary)
         else:
-            app.command(name, epilog=module.EPILOG)(command)
+            add_command(app, name, command, module.EPILOG, summary)
     return app
+
+
+def meant_by(word: str) -> str:
+    """Return the command of two words that somebody means who names its second one alone; empty if there is none."""
+    if word in COMMANDS:
+        return ""
+    for name, (attribute, _) in COMMANDS.items():
+        command = getattr(import_module(f"{__name__}.{name}"), attribute)
+        if isinstance(command, typer.Typer) and word in {each.name for each in command.registered_commands}:
+            return f"perdure {name} {word}"
+    return ""

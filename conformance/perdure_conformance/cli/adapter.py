@@ -21,6 +21,7 @@ from perdure_conformance.adapters.new import LANGUAGES, LanguageName, NotWritten
 from perdure_conformance.adapters.smoke import SECONDS, Fix, Outcome, Smoked
 from perdure_conformance.adapters.smoke import smoke as smoked
 from perdure_conformance.cli.common import (
+    add_command,
     even_if_nobody_reads,
     print_json,
     print_lines,
@@ -51,7 +52,9 @@ Examples:
 
 def new(
     lang: Annotated[LanguageName, typer.Option(help="The language of the adapter.")],
-    folder: Annotated[Path, typer.Option(help="Where to write it; made if it is not there.")] = Path("my-journal"),
+    folder: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write it; made if it is not there.")] = Path(
+        "my-journal"
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
     """Write a working adapter with a small file journal, which passes perdure check journal: put yours in its place.
@@ -93,9 +96,11 @@ Examples:
 """
 
 _TARGET = typer.Argument(
-    help=f"A built-in name ({', '.join(JOURNALS.built_in)}) or a Python factory as module:factory."
+    metavar="TARGET", help=f"A built-in name ({', '.join(JOURNALS.built_in)}) or a Python factory as module:factory."
 )
-_COMMAND = typer.Option(help="A program that speaks the protocol, in place of TARGET; run without a shell.")
+_COMMAND = typer.Option(
+    metavar="COMMAND", help="A program that speaks the protocol, in place of TARGET; no shell runs it."
+)
 _CHARACTERS_SHOWN: Final = 600
 _STDERR_LINES_SHOWN: Final = 16
 """As many as a program needs that says why it does not start."""
@@ -198,13 +203,16 @@ Examples:
 
 def transcript(
     command: Annotated[
-        str | None, typer.Option(help="A program that speaks the protocol, in place of the model; run without a shell.")
+        str | None,
+        typer.Option(metavar="COMMAND", help="A program that speaks the protocol, in place of the model."),
     ] = None,
     level: Annotated[
         LevelName | None,
         typer.Option(help="What the model claims; workflow if nothing is said."),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Write to this file, in place of standard output.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file, in place of standard output.")
+    ] = None,
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.05, max=3600, help="How long one answer may take.")
     ] = 10.0,
@@ -238,6 +246,6 @@ def _beginning(text: str) -> str:
     return text if over <= 0 else f"{text[:_CHARACTERS_SHOWN]}… ({over} more characters)"
 
 
-app.command("new", epilog=NEW_EPILOG)(new)
-app.command("smoke", epilog=SMOKE_EPILOG)(smoke)
-app.command("transcript", epilog=TRANSCRIPT_EPILOG)(transcript)
+add_command(app, "new", new, NEW_EPILOG, "Write a working adapter, to put your journal into.")
+add_command(app, "smoke", smoke, SMOKE_EPILOG, "Try a journal for seconds; what to mend first.")
+add_command(app, "transcript", transcript, TRANSCRIPT_EPILOG, "Record an exchange, for tests of your own.")

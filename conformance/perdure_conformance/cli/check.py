@@ -46,21 +46,30 @@ _DEFAULTS: Final = "Default: " + ", ".join(profile.subjects.default for profile 
 
 
 def check(  # noqa: PLR0913, PLR0917 - the options of a command
-    profile: Annotated[str, typer.Argument(help=f"What to judge it as: {', '.join(PROFILES)}.")] = next(iter(PROFILES)),
+    profile: Annotated[
+        str, typer.Argument(metavar="PROFILE", help=f"What to judge it as: {', '.join(PROFILES)}.")
+    ] = next(iter(PROFILES)),
     target: Annotated[
         str | None,
-        typer.Argument(help=f"A built-in name ({_BUILT_IN}) or a Python factory as module:factory. {_DEFAULTS}."),
+        typer.Argument(
+            metavar="TARGET",
+            help=f"A built-in name ({_BUILT_IN}) or a Python factory as module:factory. {_DEFAULTS}.",
+        ),
     ] = None,
     command: Annotated[
-        str | None, typer.Option(help="A program that speaks the protocol, in place of TARGET; run without a shell.")
+        str | None,
+        typer.Option(
+            metavar="COMMAND", help="A program that speaks the protocol, in place of TARGET; no shell runs it."
+        ),
     ] = None,
     depth: Annotated[Depth, typer.Option(help="How much is tried.")] = "normal",
-    seed: Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The seed of what is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**53 - 1, help="The seed of what is drawn.")] = 1,
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.05, max=3600, help="How long one answer may take.")
     ] = 10.0,
     only: Annotated[
-        list[str] | None, typer.Option(help="Judge this requirement alone; several times, or several with commas.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="Judge this requirement alone; several times, or several with commas."),
     ] = None,
     generated: Annotated[
         int,
@@ -77,7 +86,10 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
         typer.Option(metavar="RELEASE", help="Judge by this release's requirements: what is new now only warns."),
     ] = None,
     report_dir: Annotated[
-        Path, typer.Option("--report", help="Where report.json, the folders of failures and the renderings go.")
+        Path,
+        typer.Option(
+            "--report", metavar="FOLDER", help="Where report.json, the folders of failures and the renderings go."
+        ),
     ] = Path("perdure-report"),
     annotations: Annotated[
         Literal["github"] | None,

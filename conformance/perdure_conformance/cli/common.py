@@ -9,13 +9,14 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Annotated, Final, NoReturn, TextIO, cast
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from typer.core import TyperCommand
 
 from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.harness.targets import Subjects, Target
@@ -26,6 +27,22 @@ HISTORY: Final = "Records of a run: JSON lines, MWJ1, or the database of a journ
 RunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN_ID", help="The run, where a database holds several.")
 ]
+
+_TYPE: Final = re.compile(r" <(?:str|path|list\[str\])>")
+
+
+class _Command(TyperCommand):
+    """A command whose help says in a word what an argument is, and not of which type of Python it is."""
+
+    def get_help(self, ctx: typer.Context) -> str:  # type: ignore[override]
+        """Return its help."""
+        return _TYPE.sub(lambda found: " " * len(found[0]), super().get_help(ctx))
+
+
+def add_command(app: typer.Typer, name: str, do: Callable[..., None], epilog: str, summary: str) -> None:
+    """Add a command; the summary stands in the list of commands, whole."""
+    app.command(name, cls=_Command, epilog=epilog, short_help=summary)(do)
+
 
 _PIPED_WIDTH: Final = 160
 _SPACES_AT_END: Final = re.compile(r" +(?=\n)")

@@ -38,8 +38,9 @@ def explain(
     word: Annotated[
         str | None,
         typer.Argument(
+            metavar="WORD",
             help="A requirement (JRN-008), a refusal (sequence_conflict), the code of a problem (dependency_cycle), "
-            "a member of a specification (backoff), a word in one (propagate), a claim, a verdict or a kind of fault."
+            "a member of a specification (backoff), a word in one (propagate), a claim, a verdict or a kind of fault.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")] = False,  # noqa: FBT002

@@ -61,7 +61,9 @@ def lint_command(  # noqa: PLR0913, PLR0917 - the options of a command
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,  # noqa: FBT002
     handlers: Annotated[
         str | None,
-        typer.Option(help='A catalogue to look handlers up in: {"handlers": [{"name", "version", "inputs"}]}.'),
+        typer.Option(
+            metavar="FILE", help='A catalogue to look handlers up in: {"handlers": [{"name", "version", "inputs"}]}.'
+        ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Let warnings count as errors.")] = False,  # noqa: FBT002
     fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended for certain, in the files.")] = False,  # noqa: FBT002

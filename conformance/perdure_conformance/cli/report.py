@@ -21,9 +21,9 @@ Examples:
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="The folder that a check has written, by --report.")] = Path(
-        "perdure-report"
-    ),
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder that a check has written, by --report.")
+    ] = Path("perdure-report"),
     form: Annotated[
         FormatName | None,
         typer.Option("--format", help="Print this one; without it, all but github are written into the folder."),

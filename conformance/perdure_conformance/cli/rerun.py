@@ -28,7 +28,7 @@ _OF_TIMING = (
 
 
 def rerun(
-    folder: Annotated[Path, typer.Argument(help="The folder of a failure, as a check has named it.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a failure, as a check has named it.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
     """Play a failure again, on fresh state: what was kept is done again, nothing is drawn.

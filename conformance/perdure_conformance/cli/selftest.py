@@ -40,21 +40,25 @@ Examples:
 
 
 def selftest(
-    profiles: Annotated[list[str] | None, typer.Argument(help=f"{', '.join(_ALL)}; all by default.")] = None,
+    profiles: Annotated[
+        list[str] | None, typer.Argument(metavar="PROFILE", help=f"{', '.join(_ALL)}; all by default.")
+    ] = None,
     full: Annotated[  # noqa: FBT002
         bool,
         typer.Option(
             "--full", help="20 seeds for what must pass, the first at depth normal, and what is drawn finds alone."
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, max=2**52, help="The seed of what is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**52, help="The seed of what is drawn.")] = 1,
     quick: Annotated[  # noqa: FBT002
         bool, typer.Option("--quick", help="See only that mutants are found, but for a tenth that is looked at whole.")
     ] = False,
     which: Annotated[
-        int | None, typer.Option("--slice", min=0, max=suite.SLICES - 1, help="Which tenth; else that of the day.")
+        int | None,
+        typer.Option("--slice", metavar="N", min=0, max=suite.SLICES - 1, help="Which tenth; else that of the day."),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="How many mutants are judged at once.")] = os.cpu_count() or 1,
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="How many mutants are judged at once.")] = os.cpu_count()
+    or 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
     """Judge the suite itself: each mutant must be found by name, all that is good must pass.

@@ -86,9 +86,9 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
         int | None,
         typer.Option(metavar="MS", min=0, max=MAX_SAFE_INTEGER, help="Let virtual time go no further than this."),
     ] = None,
-    max_events: Annotated[int, typer.Option(min=1, help="Stop after so many events.")] = 1_000,
+    max_events: Annotated[int, typer.Option(metavar="N", min=1, help="Stop after so many events.")] = 1_000,
     seed: Annotated[
-        int, typer.Option(min=0, help="What identities are made from: the same seed gives the same run.")
+        int, typer.Option(metavar="N", min=0, help="What identities are made from: the same seed gives the same run.")
     ] = 0,
     picture: Annotated[
         tuple[str, str] | None,
