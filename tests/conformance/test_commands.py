@@ -294,6 +294,21 @@ def test_doctor_says_what_is_not_claimed(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_failure_is_played_again_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    for folder in (there, here):
+        folder.mkdir()
+    (there / "program.py").write_text("import sys\nsys.exit(5)\n", "utf-8")
+    monkeypatch.chdir(there)
+    words = ("--command", f"{sys.executable} program.py", "--depth", "quick", "--only", "JRN-001")
+    assert run("check", "journal", *words).exit_code == 3
+    monkeypatch.chdir(here)
+    again = run("rerun", "../there/perdure-report/failures/fault-exited")
+    assert again.exit_code == 3
+    assert "It exited with code 5" in again.stdout
+    assert again.stderr == f"perdure: program.py is not here, so it is played in {there}, where the check ran.\n"
+
+
 def test_help_has_examples(tmp_path: Path) -> None:
     told = perdure("check", "--help", cwd=tmp_path).stdout
     assert "perdure check journal --command" in told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -33,12 +35,14 @@ def rerun(
 ) -> None:
     """Play a failure again, on fresh state: what was kept is done again, nothing is drawn.
 
-    It starts the program, or imports the factory, that case.json names: run folders only from people you trust.
+    It starts the program, or imports the factory, that case.json names: run folders only from people you trust. If it
+    is not here and is where the check ran, it is played there.
 
     Exit codes: 1 it fails again, 0 it does not, 3 the adapter is at fault again, 2 wrong usage.
     """
     try:
         case = failure.read(folder)
+        _go_where_it_ran(case, failure.ran_in(folder))
         sys.path.insert(0, "")
         profile = profile_of(case)
         target = profile.target_of(case)
@@ -59,6 +63,28 @@ def rerun(
     else:
         _show(profile, case, again)
     sys.exit(_exit_code(again))
+
+
+def _go_where_it_ran(case: Case, ran_in: str) -> None:
+    """Go to the folder in which the check ran, if what the case names is there, and not here."""
+    command, name = case.target.get("command", ""), str(case.target.get("name", ""))
+    module = name.partition(":")[0].partition(".")[0]
+    words = [f"{module}.py", module] if name else command if isinstance(command, list) else [command]
+    missing = next((word for word in words if word and _is_in(ran_in, word) and not _is_in("", word)), None)
+    if missing is None or not ran_in:
+        return
+    with contextlib.suppress(OSError):
+        os.chdir(ran_in)
+        sys.stderr.write(
+            f"perdure: {inert(missing)} is not here, so it is played in {inert(ran_in)}, where the check ran.\n"
+        )
+
+
+def _is_in(folder: str, word: str) -> bool:
+    try:
+        return Path(folder, word).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _exit_code(again: Replay) -> int:

@@ -42,6 +42,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Whether it failed again, the same way, on fresh state; None if that was not tried."""
     answers: tuple[str, ...]
     """What came in answer to each thing that the failing part does, in a word."""
+    ran_in: str = ""
+    """The folder in which the check ran, where relative paths lead from; empty if its name cannot be printed."""
 
 
 class CaseError(Exception):
@@ -84,7 +86,11 @@ def write(report: Path, finding: Finding) -> Path:
     folder = folder_of(report, finding)
     folder.mkdir(parents=True, exist_ok=True)
     found = Found(
-        failure=finding.failure, found_by=finding.found_by, reproduced=finding.reproduced, answers=finding.answers
+        failure=finding.failure,
+        found_by=finding.found_by,
+        reproduced=finding.reproduced,
+        answers=finding.answers,
+        ran_in=_here(),
     )
     for name, kept in ((CASE, finding.case), (FOUND, found)):
         write_text(folder / name, json.dumps(msgspec.to_builtins(kept), indent=2, ensure_ascii=True) + "\n")
@@ -119,6 +125,21 @@ def case_in(content: bytes, path: Path) -> Case:
             f"{path} asks for more, or for larger things, than any check; take it as a check has written it."
         )
     return case
+
+
+def ran_in(folder: Path) -> str:
+    """Return where the check ran that has written a folder; empty if nothing tells."""
+    path = (folder.parent if folder.name == CASE else folder) / FOUND
+    try:
+        content = path.read_bytes() if path.stat().st_size <= MAX_CASE_BYTES else b""
+        return msgspec.convert(read_json(content), Found).ran_in
+    except (OSError, JsonError, msgspec.ValidationError):
+        return ""
+
+
+def _here() -> str:
+    here = str(Path.cwd())
+    return here if here.isprintable() else ""
 
 
 def meaning_of_fault(failure: str) -> str:
