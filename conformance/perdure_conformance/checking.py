@@ -12,7 +12,7 @@ from pathlib import Path
 from perdure_conformance.expectations import expected_in
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.lint.files import FileRefused, read
-from perdure_conformance.reports import failure, kept, rendering
+from perdure_conformance.reports import failure, reading, rendering
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.reports.report import Report, build, release
 from perdure_conformance.requirements import FIRST_RELEASE
@@ -48,8 +48,8 @@ def prepare(folder: Path) -> None:
     """Make the folder of a report, and tell what is removed from it. Raises `OSError` if it cannot be written."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "failures").mkdir(exist_ok=True)
-    failure.write_text(folder / kept.REPORT, "")
-    (folder / kept.REPORT).unlink()
+    failure.write_text(folder / reading.REPORT, "")
+    (folder / reading.REPORT).unlink()
     rendering.remove_old(folder)
     if removed := failure.remove_old(folder):
         failures = "failure" if removed == 1 else "failures"
@@ -67,7 +67,7 @@ def checked(
     """Check an implementation. The verdict stands even if the folder, which is there, cannot be written any more."""
     with contextlib.redirect_stdout(sys.stderr):  # What it prints must not mix with the report.
         judgement = profile.judge(target, options, progress)
-    folders = {name: _kept(folder, finding) for name, finding in judgement.findings.items()}
+    folders = {name: _written(folder, finding) for name, finding in judgement.findings.items()}
     report = build(
         profile,
         judgement,
@@ -78,14 +78,14 @@ def checked(
         terms=terms,
         cases={name: str(place) for name, place in folders.items()},
     )
-    path = folder / kept.REPORT
+    path = folder / reading.REPORT
     text = json.dumps(report.document, indent=2) + "\n"
     if _is_done(lambda: failure.write_text(path, text), "The verdict stands, and is not kept"):
-        _is_done(lambda: rendering.write_all(kept.read(folder), folder), "The verdict stands; it is not rendered")
+        _is_done(lambda: rendering.write_all(reading.read(folder), folder), "The verdict stands; it is not rendered")
     return Checked(report, judgement, folders, path)
 
 
-def _kept(folder: Path, finding: Finding) -> Path:
+def _written(folder: Path, finding: Finding) -> Path:
     _is_done(lambda: failure.write(folder, finding), "The failure stands, and is not kept")
     return failure.folder_of(folder, finding)
 
@@ -94,7 +94,7 @@ def _is_done(write: Callable[[], object], otherwise: str) -> bool:
     """Write something, and tell what that means if it fails."""
     try:
         write()
-    except (OSError, kept.ReportRefused) as error:
+    except (OSError, reading.ReportRefused) as error:
         sys.stderr.write(f"perdure: {inert(str(error)).removesuffix('.')}. {otherwise}.\n")
         return False
     return True

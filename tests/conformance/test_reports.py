@@ -20,10 +20,10 @@ from tests.conformance.helpers import ROOT, compiled
 from tests.conformance.histories import run
 
 from perdure_conformance import data
-from perdure_conformance.reports import comparison, difference, junit, kept, page, rendering, summary, telling
+from perdure_conformance.reports import comparison, difference, junit, page, reading, rendering, summary, telling
 from perdure_conformance.reports.inert import cut, inert
-from perdure_conformance.reports.kept import ReportRefused
 from perdure_conformance.reports.picture import picture
+from perdure_conformance.reports.reading import ReportRefused
 from perdure_conformance.reports.rendering import FORMATS, FormatName
 from perdure_conformance.timeline import Moment, Timeline
 from perdure_conformance.tool import folders
@@ -134,7 +134,7 @@ def test_annotations_are_printed_where_they_are_asked_for_and_never_into_json(tm
 
 def test_what_an_earlier_check_rendered_does_not_outlive_its_report(tmp_path: Path) -> None:
     folder = folders.write(tmp_path, folders.document())
-    rendering.write_all(kept.read(folder), folder)
+    rendering.write_all(reading.read(folder), folder)
     (folder / "mine.txt").write_text("mine", "utf-8")
     rendering.remove_old(folder)
     assert {path.name for path in folder.iterdir()} == {"report.json", "mine.txt"}
@@ -218,7 +218,7 @@ def test_the_end_of_a_long_standard_error_is_shown(tmp_path: Path) -> None:
     folder = folders.write(tmp_path, folders.document(NOT_CONFORMANT))
     lines = "".join(f"line {number}\n" for number in range(200_000))
     (folder / "failures" / folders.BROKEN / "stderr.txt").write_text(lines, "utf-8")
-    (told,) = telling.tell(kept.read(folder)).failures
+    (told,) = telling.tell(reading.read(folder)).failures
     assert told.stderr[-1] == "line 199999"
     assert told.stderr[0].endswith("earlier lines are left out)")
     assert len(told.stderr) == 41
@@ -282,8 +282,8 @@ def test_cases_that_are_too_large_together_are_not_read(tmp_path: Path, monkeypa
     verdicts = {"JRN-006": "fail", "JRN-007": "fail", "JRN-008": "fail"}
     folder = folders.write(tmp_path, folders.document(folders.Options(verdicts, 1, "none", outcome="not_conformant")))
     size_bytes = (folder / "failures/JRN-006/case.json").stat().st_size
-    monkeypatch.setattr(kept, "_CASES_BYTES", size_bytes * 3 // 2)
-    first, *others = [failed.problem for failed in kept.read(folder).failures]
+    monkeypatch.setattr(reading, "_CASES_BYTES", size_bytes * 3 // 2)
+    first, *others = [failed.problem for failed in reading.read(folder).failures]
     assert not first
     assert all(problem.endswith("is larger than any case, or all cases together are.") for problem in others)
 
@@ -291,22 +291,22 @@ def test_cases_that_are_too_large_together_are_not_read(tmp_path: Path, monkeypa
 def test_a_link_is_not_followed_on_a_system_without_a_flag_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "_NO_LINK", 0)
+    monkeypatch.setattr(reading, "_NO_LINK", 0)
     folder = folders.write(tmp_path / "report", folders.document())
     (folder / "report.json").rename(tmp_path / "elsewhere.json")
     (folder / "report.json").symlink_to(tmp_path / "elsewhere.json")
     with pytest.raises(ReportRefused, match=r"cannot be read: Too many levels of symbolic links\."):
-        kept.read(folder)
+        reading.read(folder)
 
 
 def test_a_pipe_and_a_link_are_not_waited_for_and_not_followed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "report.json")
     with pytest.raises(ReportRefused, match="it is no file"):
-        kept.read(tmp_path)
+        reading.read(tmp_path)
     folder = folders.write(tmp_path / "report", folders.document(NOT_CONFORMANT))
     (folder / "failures").rename(tmp_path / "failures")
     (folder / "failures").symlink_to(tmp_path / "failures")
-    (told,) = telling.tell(kept.read(folder)).failures
+    (told,) = telling.tell(reading.read(folder)).failures
     assert told.problem.endswith("is a link, which is not followed.")
 
 
@@ -331,7 +331,7 @@ def test_a_failure_that_cannot_be_read_is_told_in_its_place(
         path.write_text(
             path.read_text("utf-8").replace("JRN-007", "JRN-008") if content == "other" else content, "utf-8"
         )
-    (told,) = telling.tell(kept.read(folder)).failures
+    (told,) = telling.tell(reading.read(folder)).failures
     assert said in told.problem
     assert all(rendering.rendered(folder, form) for form in FORMATS)
 
@@ -342,21 +342,21 @@ def test_a_failure_that_cannot_be_read_is_told_in_its_place(
 def test_what_was_told_of_one_failure_is_not_told_again_of_another(tmp_path: Path) -> None:
     verdicts = {"JRN-006": "fail", "JRN-007": "fail"}
     folder = folders.write(tmp_path, folders.document(folders.Options(verdicts, 1, "none", outcome="not_conformant")))
-    first, second = telling.tell(kept.read(folder)).failures
+    first, second = telling.tell(reading.read(folder)).failures
     assert first.steps
     assert (second.same_as, second.steps) == ("JRN-006", ())
-    assert 'href="#failure-JRN-006"' in page.render(telling.tell(kept.read(folder)))
+    assert 'href="#failure-JRN-006"' in page.render(telling.tell(reading.read(folder)))
 
 
 def test_what_was_not_reached_at_a_depth_that_allows_it_is_skipped(tmp_path: Path) -> None:
     options = folders.Options({**folders.PASSING, "JRN-009": "not_reached"})
     folder = folders.write(tmp_path, {**folders.document(options), "depth": "quick"})
-    text = junit.render(telling.tell(kept.read(folder)))
+    text = junit.render(telling.tell(reading.read(folder)))
     valid_junit(text)
     assert 'failures="0" errors="0" skipped="2"' in text
     broken = folders.Options({**options.verdicts, "JRN-007": "fail"}, 1, "none", outcome="not_conformant")
     folder = folders.write(tmp_path / "broken", {**folders.document(broken), "depth": "quick"})
-    assert 'failures="2" errors="0" skipped="2"' in junit.render(telling.tell(kept.read(folder)))
+    assert 'failures="2" errors="0" skipped="2"' in junit.render(telling.tell(reading.read(folder)))
 
 
 def test_many_failures_are_left_out_and_it_is_said_so(tmp_path: Path) -> None:
@@ -504,7 +504,7 @@ def test_gaps_that_are_left_out_are_counted(tmp_path: Path) -> None:
     before = folders.document()
     after = {**before, "not_covered": [f"gap {number}" for number in range(103)]}
     places = (folders.write(tmp_path / name, each) for name, each in (("before", before), ("after", after)))
-    opened = comparison.compare(*map(kept.read_document, places)).gaps_opened
+    opened = comparison.compare(*map(reading.read_document, places)).gaps_opened
     assert len(opened) == 101
     assert opened[-2:] == ("gap 99", "and 3 more, which are left out")
 
@@ -519,9 +519,9 @@ def test_a_report_is_told_from_a_history_by_what_it_says(tmp_path: Path) -> None
     report = folders.write(tmp_path / "report", folders.document())
     history = tmp_path / "history.jsonl"
     history.write_text('{"payload":"\\"report_version\\""}\n', "utf-8")
-    assert not kept.is_report(str(history))
-    assert kept.is_report(str(report))
-    assert kept.is_report(str(report / "report.json"))
+    assert not reading.is_report(str(history))
+    assert reading.is_report(str(report))
+    assert reading.is_report(str(report / "report.json"))
     mixed = run("diff", str(report), str(history))
     assert (mixed.exit_code, mixed.stdout) == (2, "")
     assert "One is a report, and the other is none" in mixed.stderr

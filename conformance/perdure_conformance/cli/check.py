@@ -20,7 +20,7 @@ from perdure_conformance.cli.common import (
     wrong_usage,
 )
 from perdure_conformance.profiles import PROFILES
-from perdure_conformance.reports import kept, rendering, terminal
+from perdure_conformance.reports import reading, rendering, terminal
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.suite import AnyProfile, Options
 from perdure_conformance.terms import Terms, TermsRefused
@@ -132,7 +132,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
 def _annotate(report_dir: Path, form: rendering.FormatName, to: TextIO) -> None:
     try:
         told = rendering.rendered(report_dir, form)
-    except kept.ReportRefused as error:
+    except reading.ReportRefused as error:
         sys.stderr.write(f"perdure: {inert(str(error))}\n")
         return
     with even_if_nobody_reads():

@@ -13,8 +13,8 @@ from perdure_conformance.histories import difference, inspection
 from perdure_conformance.histories.files import STDIN, opened
 from perdure_conformance.histories.stored import Damage, HistoryRefused
 from perdure_conformance.histories.walk import Walk
-from perdure_conformance.reports import comparison, kept
-from perdure_conformance.reports.kept import ReportRefused
+from perdure_conformance.reports import comparison, reading
+from perdure_conformance.reports.reading import ReportRefused
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 EPILOG = """\b
@@ -51,7 +51,7 @@ def diff(
     Exit codes: 0 the same, or no regression; 1 different, or a regression; 2 wrong usage, or a file cannot be read; 3
     both are empty.
     """
-    are_reports = [kept.is_report(name) for name in (a, b) if name != STDIN]
+    are_reports = [reading.is_report(name) for name in (a, b) if name != STDIN]
     if any(are_reports):
         if are_reports != [True, True]:
             wrong_usage("One is a report, and the other is none: give two reports, or two histories.")
@@ -82,7 +82,7 @@ def diff(
 
 def _diff_reports(a: Path, b: Path, *, as_json: bool) -> NoReturn:
     try:
-        found = comparison.compare(kept.read_document(a), kept.read_document(b))
+        found = comparison.compare(reading.read_document(a), reading.read_document(b))
     except ReportRefused as error:
         wrong_usage(str(error))
     if as_json:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from perdure_conformance.cli.common import even_if_nobody_reads, print_lines, write_file, write_product, wrong_usage
-from perdure_conformance.reports import kept, rendering
-from perdure_conformance.reports.kept import Kept, ReportRefused
+from perdure_conformance.reports import reading, rendering
+from perdure_conformance.reports.reading import ReadReport, ReportRefused
 from perdure_conformance.reports.rendering import FormatName
 
 EPILOG = """\b
@@ -42,18 +42,18 @@ def report(
     if output is not None and form is None:
         wrong_usage("--output belongs to --format: say which one.")
     try:
-        found = kept.read(folder)
+        found = reading.read(folder)
     except ReportRefused as error:
         wrong_usage(str(error))
     if form is None:
-        _write_all(found, folder if kept.is_folder(folder) else folder.parent)
+        _write_all(found, folder if reading.is_folder(folder) else folder.parent)
     elif output is None:
         write_product(rendering.render(found, form).encode(), "Name a file with --output.")
     else:
         write_file(output, rendering.render(found, form).encode(), "--output")
 
 
-def _write_all(found: Kept, folder: Path) -> None:
+def _write_all(found: ReadReport, folder: Path) -> None:
     try:
         written = rendering.write_all(found, folder)
     except OSError as error:

@@ -56,7 +56,7 @@ class Complaint:
         return bool(self.words)
 
 
-_KEPT: Final = Complaint()
+_RIGHT: Final = Complaint()
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _answered(step: RaceStep) -> Complaint | None:
     return (
         Complaint("new records were refused for another reason than their position", calls=strange)
         if strange
-        else _KEPT
+        else _RIGHT
     )
 
 
@@ -181,7 +181,7 @@ def _stands_once(step: RaceStep) -> Complaint | None:
             if due.setdefault(at, record) != record:
                 return Complaint("two appends were acknowledged at one sequence", at, _present(by.get(at), call))
             by[at] = call
-    return _shown_apart(step) or _lost(step, due, by) or _doubled(step) or _never_acknowledged(step, due) or _KEPT
+    return _shown_apart(step) or _lost(step, due, by) or _doubled(step) or _never_acknowledged(step, due) or _RIGHT
 
 
 def _shown_apart(step: RaceStep) -> Complaint | None:
@@ -230,7 +230,7 @@ def _byte_for_byte(step: RaceStep) -> Complaint | None:
             if sent.get((record.sequence, record.event_id), record) != record:
                 calls = _present(*_senders(step, record), load)
                 return Complaint("a record is shown with another body than was sent", record.sequence, calls)
-    return _KEPT
+    return _RIGHT
 
 
 def _whole(step: RaceStep) -> Complaint | None:
@@ -244,7 +244,7 @@ def _whole(step: RaceStep) -> Complaint | None:
             at = call.last_sequence
             calls = _present(call, _last_page(step, at))
             return Complaint("a part of a batch is there", call.expected_next, calls)
-    return _KEPT
+    return _RIGHT
 
 
 def _compared(step: RaceStep) -> Complaint | None:
@@ -263,7 +263,7 @@ def _compared(step: RaceStep) -> Complaint | None:
         if isinstance(call.answer, SequenceConflict) and call.answer.actual_next <= last.last_sequence:
             words = "a sequence_conflict tells a next sequence that had been acknowledged before the append began"
             return Complaint(words, call.answer.actual_next, (last, call))
-    return _KEPT
+    return _RIGHT
 
 
 # Loads
@@ -292,7 +292,7 @@ def _in_order(step: RaceStep) -> Complaint | None:
             return Complaint(f"a {one} does not show any more what it has shown before", far, (earlier, call))
         if call.shown and last > far:
             furthest[call.handle] = (last, call)
-    return _KEPT
+    return _RIGHT
 
 
 def _shows_its_own(step: RaceStep) -> Complaint | None:
@@ -315,7 +315,7 @@ def _shows(step: RaceStep, is_due: Callable[[LoadCall, AppendCall], bool]) -> Co
         if load.position + len(load.shown) <= end >= load.position:
             words = "a load does not show what had been acknowledged before it began"
             return Complaint(words, load.position + len(load.shown), (call, load))
-    return _KEPT
+    return _RIGHT
 
 
 # Appends and loads together
@@ -329,7 +329,7 @@ def _explained(step: RaceStep) -> Complaint | None:
     explained = is_linearizable(list(_intervals(step)), step.before, _after)
     if explained is None:
         return None
-    return _KEPT if explained else Complaint("no order of the calls explains all their answers", *_forgotten(step))
+    return _RIGHT if explained else Complaint("no order of the calls explains all their answers", *_forgotten(step))
 
 
 def _forgotten(step: RaceStep) -> tuple[int | None, tuple[LoadCall, ...]]:
@@ -378,7 +378,7 @@ def _granted_once(step: LeaseRaceStep) -> Complaint | None:
     if len(set(step.granted)) < len(step.granted):
         return Complaint("an epoch was granted twice", calls=step.grants)
     are_several = step.lasts and len(step.granted) > 1
-    return Complaint("two requests were granted", calls=step.grants) if are_several else _KEPT
+    return Complaint("two requests were granted", calls=step.grants) if are_several else _RIGHT
 
 
 def _granted_above(step: LeaseRaceStep) -> Complaint | None:
@@ -386,14 +386,14 @@ def _granted_above(step: LeaseRaceStep) -> Complaint | None:
     if not step.highest_epoch or not step.granted:
         return None
     is_below = min(step.granted) <= step.highest_epoch
-    return Complaint("an epoch is not above those before", calls=step.grants) if is_below else _KEPT
+    return Complaint("an epoch is not above those before", calls=step.grants) if is_below else _RIGHT
 
 
 def _not_granted(step: LeaseRaceStep) -> Complaint | None:
     """A lease that is held is granted to nobody."""
     if step.is_free is not False:
         return None
-    return Complaint("a lease that is held was granted", calls=step.grants) if step.granted else _KEPT
+    return Complaint("a lease that is held was granted", calls=step.grants) if step.granted else _RIGHT
 
 
 def _granted_at_all(step: LeaseRaceStep) -> Complaint | None:
@@ -401,7 +401,7 @@ def _granted_at_all(step: LeaseRaceStep) -> Complaint | None:
     if not step.is_free:
         return None
     are_refused = all(isinstance(call.answer, Held) for call in step.calls)
-    return Complaint("nobody was granted a lease that is free", calls=step.calls) if are_refused else _KEPT
+    return Complaint("nobody was granted a lease that is free", calls=step.calls) if are_refused else _RIGHT
 
 
 COMPLAINTS: Final[Mapping[str, Callable[[RaceStep], Complaint | None]]] = {

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from perdure.kernel.values import JsonObject
 from perdure_conformance.reports.inert import cut
-from perdure_conformance.reports.kept import Document, ReportRefused, read_document
+from perdure_conformance.reports.reading import Document, ReportRefused, read_document
 from perdure_conformance.reports.telling import tell_outcome
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Verdict
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from perdure_conformance.reports import badge, failure, github, junit, page, summary
-from perdure_conformance.reports.kept import Kept, read
+from perdure_conformance.reports.reading import ReadReport, read
 from perdure_conformance.reports.telling import Telling, tell
 
 FormatName = Literal["html", "markdown", "junit", "badge", "github"]
@@ -32,9 +32,9 @@ FORMATS: Final[Mapping[FormatName, Format]] = {
 }
 
 
-def render(kept: Kept, name: FormatName) -> str:
+def render(report: ReadReport, name: FormatName) -> str:
     """Return a report in one format."""
-    return FORMATS[name].render(tell(kept))
+    return FORMATS[name].render(tell(report))
 
 
 def rendered(folder: Path, name: FormatName) -> str:
@@ -42,9 +42,9 @@ def rendered(folder: Path, name: FormatName) -> str:
     return render(read(folder), name)
 
 
-def write_all(kept: Kept, folder: Path) -> list[Path]:
+def write_all(report: ReadReport, folder: Path) -> list[Path]:
     """Write every format that has a file into a folder, and return the files."""
-    told = tell(kept)
+    told = tell(report)
     written = []
     for each in FORMATS.values():
         if each.file is not None:

@@ -14,8 +14,8 @@ from typing import Final, Literal
 from perdure_conformance.reports import difference, failure
 from perdure_conformance.reports.difference import Marked
 from perdure_conformance.reports.inert import cut
-from perdure_conformance.reports.kept import FAILURES_READ, Document, Failure, Kept
 from perdure_conformance.reports.picture import Picture, picture
+from perdure_conformance.reports.reading import FAILURES_READ, Document, Failure, ReadReport
 from perdure_conformance.reports.report import IN_PART, ExcuseKind
 from perdure_conformance.suite import Case
 from perdure_conformance.verdict import Verdict, is_allowed
@@ -145,9 +145,9 @@ class Telling:
         return ", ".join(told) or "nothing was judged"
 
 
-def tell(kept: Kept) -> Telling:
+def tell(report: ReadReport) -> Telling:
     """Return what a report tells."""
-    document = kept.document
+    document = report.document
     verdicts = [row.verdict for row in document.requirements]
     return Telling(
         headline=headline(document),
@@ -171,8 +171,8 @@ def tell(kept: Kept) -> Telling:
             )
             for row in document.requirements
         ),
-        failures=tuple(_told(kept.failures[:FAILURES_READ])),
-        failures_left_out=max(0, len(kept.failures) - FAILURES_READ),
+        failures=tuple(_told(report.failures[:FAILURES_READ])),
+        failures_left_out=max(0, len(report.failures) - FAILURES_READ),
         facts=tuple((name, _in_one_line(value, _SENTENCE)) for name, value in _facts(document)),
         seconds=sum(document.durations.values()),
     )
@@ -333,8 +333,8 @@ def _again(failed: Failure) -> str:
 
 def _few(lines: Sequence[str], most: int, *, from_end: bool = False) -> tuple[str, ...]:
     """Return lines made harmless: so many, and none too long; what is left out is said."""
-    kept = lines[-most:] if from_end else lines[:most]
-    told = [cut(line, _LINE) for line in kept]
+    shown = lines[-most:] if from_end else lines[:most]
+    told = [cut(line, _LINE) for line in shown]
     if len(lines) > most:
         note = f"… ({len(lines) - most:,} {'earlier' if from_end else 'more'} lines are left out)"
         told.insert(0 if from_end else most, note)

@@ -14,7 +14,7 @@ from rich.table import Table
 from perdure_conformance.reports import telling
 from perdure_conformance.reports.failure import in_words, last_words, refers_to, rerun_line
 from perdure_conformance.reports.inert import inert
-from perdure_conformance.reports.kept import Document
+from perdure_conformance.reports.reading import Document
 from perdure_conformance.reports.report import Report
 from perdure_conformance.reports.telling import Tone
 from perdure_conformance.suite import Finding, Judgement

@@ -16,8 +16,8 @@ from typing import Final
 import msgspec
 
 from perdure.kernel.values import JsonObject, JsonValue
-from perdure_conformance.reports import comparison, kept, rendering
-from perdure_conformance.reports.kept import Document, Kept
+from perdure_conformance.reports import comparison, reading, rendering
+from perdure_conformance.reports.reading import Document, ReadReport
 from perdure_conformance.reports.rendering import FormatName
 from perdure_conformance.reports.report import IN_PART
 from perdure_conformance.tool.renderings import Compare, Render
@@ -44,9 +44,9 @@ def _writing(form: FormatName, change: Callable[[str], str]) -> Render:
     return render
 
 
-def _reading(change: Callable[[Kept], Kept]) -> Render:
+def _reading(change: Callable[[ReadReport], ReadReport]) -> Render:
     """Return a renderer that understands reports otherwise."""
-    return lambda folder, form: rendering.render(change(kept.read(folder)), form)
+    return lambda folder, form: rendering.render(change(reading.read(folder)), form)
 
 
 def _with_all_of_stderr(folder: Path, form: FormatName) -> str:
@@ -70,21 +70,21 @@ def _through_links(folder: Path, form: FormatName) -> str:
 
 
 def _believing(folder: Path, form: FormatName) -> str:
-    document = msgspec.convert(json.loads((folder / kept.REPORT).read_bytes()), Document)
-    return rendering.render(Kept(document, ()), form)
+    document = msgspec.convert(json.loads((folder / reading.REPORT).read_bytes()), Document)
+    return rendering.render(ReadReport(document, ()), form)
 
 
-def _without_gaps(report: Kept) -> Kept:
-    return Kept(msgspec.structs.replace(report.document, not_covered=()), report.failures)
+def _without_gaps(report: ReadReport) -> ReadReport:
+    return ReadReport(msgspec.structs.replace(report.document, not_covered=()), report.failures)
 
 
-def _as_a_whole(report: Kept) -> Kept:
+def _as_a_whole(report: ReadReport) -> ReadReport:
     level = report.document.level.replace(IN_PART, "Core")
-    return Kept(msgspec.structs.replace(report.document, level=level), report.failures)
+    return ReadReport(msgspec.structs.replace(report.document, level=level), report.failures)
 
 
 def _across_profiles(before: Path, after: Path) -> JsonObject:
-    one, other = kept.read_document(before), kept.read_document(after)
+    one, other = reading.read_document(before), reading.read_document(after)
     suite = msgspec.structs.replace(other.suite, profile=one.suite.profile)
     return comparison.document(comparison.compare(one, msgspec.structs.replace(other, suite=suite)))
 

@@ -18,8 +18,8 @@ from markdown_it import MarkdownIt
 from perdure.kernel.values import JsonObject
 from perdure_conformance.reports.badge import COLOURS
 from perdure_conformance.reports.junit import SUITE_OF_THE_VERDICT
-from perdure_conformance.reports.kept import ReportRefused
 from perdure_conformance.reports.page import SIGNS
+from perdure_conformance.reports.reading import ReportRefused
 from perdure_conformance.reports.rendering import FORMATS, FormatName
 from perdure_conformance.reports.summary import MOST_BYTES
 from perdure_conformance.tool import folders

@@ -155,18 +155,18 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ReadReport:
     """A report, and the failures that it names."""
 
     document: Document
     failures: tuple[Failure, ...]
 
 
-def read(place: Path) -> Kept:
+def read(place: Path) -> ReadReport:
     """Read the folder of a report, named by itself or by its report. Raises `ReportRefused`."""
     document = read_document(place)
     folder = place if is_folder(place) else place.parent
-    return Kept(document, tuple(_failures(document, folder / "failures")))
+    return ReadReport(document, tuple(_failures(document, folder / "failures")))
 
 
 def read_document(place: Path) -> Document:
