@@ -25,8 +25,7 @@ def main() -> None:
         from perdure_conformance.cli import command_line, meant_by  # noqa: PLC0415 - see above
 
         if sys.argv[1:] and (meant := meant_by(sys.argv[1])):
-            sys.stderr.write(f"perdure: There is no command {sys.argv[1]!r}. Did you mean `{meant}`?
-")
+            sys.stderr.write(f"perdure: There is no command {sys.argv[1]!r}. Did you mean `{meant}`?\n")
             sys.exit(USAGE)
         command_line(sys.argv[1:])(standalone_mode=True)
     except Interrupted:

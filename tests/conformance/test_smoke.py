@@ -200,7 +200,7 @@ def test_ready_is_not_a_verdict_and_says_where_one_comes_from(tmp_path: Path) ->
 
 
 def test_what_is_claimed_and_not_tried_is_said(tmp_path: Path) -> None:
-    done = perdure_here("adapter", "smoke", "files", "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "files", "--within", "60", cwd=tmp_path)
     assert "–     kill -9 and go on: not tried in this process\n" in done.stdout
     assert done.stdout.splitlines()[-2] == (
         "Claimed, and not tried here: durable=posix-weak, multi_handle, multi_process, fencing, read=linearizable, "
@@ -210,17 +210,17 @@ def test_what_is_claimed_and_not_tried_is_said(tmp_path: Path) -> None:
 
 def test_what_is_claimed_and_never_judged_is_said_too(tmp_path: Path) -> None:
     command = skeleton_in(tmp_path, "CAPABILITIES = {", 'CAPABILITIES = {"multi_handle": True, "read": "linearizable",')
-    told = printed("--command", command, "--timeout", "60", cwd=tmp_path)
+    told = printed("--command", command, "--within", "60", cwd=tmp_path)
     assert told["untried"] == []
     assert told["unjudged"] == ["multi_handle", "read=linearizable"]
-    done = perdure_here("adapter", "smoke", "--command", command, "--timeout", "60", cwd=tmp_path)
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "60", cwd=tmp_path)
     assert done.stdout.splitlines()[-2] == (
         "Claimed, and not judged as things are: multi_handle, read=linearizable (perdure check says why)."
     )
 
 
 def test_what_is_printed_is_what_its_schema_says(tmp_path: Path) -> None:
-    told = printed("memory", "--timeout", "60", cwd=tmp_path)
+    told = printed("memory", "--within", "60", cwd=tmp_path)
     assert (told["fix"], told["exit_code"]) == (None, 0)
     for wrong in (
         {**told, "command": ["x"]},

@@ -30,7 +30,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "bench": ("bench", "Measure what costs how much time."),
     "doctor": ("doctor", "Show what this machine allows."),
 }
-"""Each command, in the order of the help: what it is in the module of its name, be it one or several, and a sentence."""
+"""Each command, in the order of the help: what it is in the module of its name, and a sentence."""
 
 
 def _say_version(wanted: bool) -> None:  # noqa: FBT001 - called by the option
