@@ -473,6 +473,14 @@ def test_a_regression_is_told_by_name(tmp_path: Path) -> None:
     ]
 
 
+def test_whatever_else_may_be_different_stands_in_the_schema_of_a_comparison(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_text(json.dumps(folders.document()), "utf-8")
+    schema = json.loads((data.schemas() / "report-diff-1.json").read_text("utf-8"))
+    told = schema["properties"]["conditions"]["items"]["properties"]["what"]["enum"]
+    assert told == list(comparison.terms(reading.read_document(report)))
+
+
 def test_what_is_better_is_no_regression(tmp_path: Path) -> None:
     done = compared(tmp_path, NOT_CONFORMANT, folders.Options({**folders.PASSING, "JRN-017": "pass"}), "--json")
     assert done.exit_code == 0

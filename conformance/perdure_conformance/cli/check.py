@@ -74,7 +74,10 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
     generated: Annotated[
         int,
         typer.Option(
-            min=0, max=10**9, help="Ask a reducer about so many generated histories too, half of them damaged."
+            metavar="N",
+            min=0,
+            max=10**9,
+            help="Ask a reducer about so many generated histories too, half of them damaged.",
         ),
     ] = 0,
     expected_failures: Annotated[

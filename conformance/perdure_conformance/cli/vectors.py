@@ -11,7 +11,14 @@ from typing import Annotated, Final
 import typer
 
 from perdure_conformance import data
-from perdure_conformance.cli.common import even_if_nobody_reads, print_json, print_lines, write_product, wrong_usage
+from perdure_conformance.cli.common import (
+    add_command,
+    even_if_nobody_reads,
+    print_json,
+    print_lines,
+    write_product,
+    wrong_usage,
+)
 from perdure_conformance.golden.collection import all_vectors
 from perdure_conformance.golden.coverage import gaps
 from perdure_conformance.golden.export import archived, exported
@@ -67,7 +74,6 @@ FolderOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
 
 
-@app.command("check", epilog=_CHECK)
 def check_vectors(folder: FolderOption = None, as_json: JsonOption = False) -> None:  # noqa: FBT002
     """Hold the vectors in a folder against what the model would write, and against what must have one.
 
@@ -98,7 +104,6 @@ def _amount() -> str:
     return f"{len(all_vectors())} vectors: {told}\ndigest  {digest_of(map(listed, all_vectors()))}".replace("\n", "; ")
 
 
-@app.command("write", epilog=_WRITE)
 def write_vectors(
     folder: FolderOption = None,
     accept: Annotated[bool, typer.Option("--accept", help="Replace and remove what differs.")] = False,  # noqa: FBT002
@@ -141,7 +146,6 @@ def _as_json(found: Sequence[Difference]) -> list[dict[str, str]]:
     return [{"vector": e.vector, "file": e.file, "what": e.what, "sentence": e.sentence} for e in found]
 
 
-@app.command("export", epilog=_EXPORT)
 def export_vectors(
     output: Annotated[Path | None, typer.Argument(metavar="DIR", help="A new or empty folder.")] = None,
     tar: Annotated[
@@ -171,7 +175,6 @@ def export_vectors(
     sys.exit(CONFORMANT)
 
 
-@app.command("generate", epilog=_GENERATE)
 def generate_vectors(
     count: Annotated[int, typer.Option(min=1, max=10**9, help="How many histories.")] = 100,
     seed: Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The seed: the same one gives the same.")] = 1,
@@ -219,3 +222,9 @@ def _folder(named: Path | None) -> Path:
         return data.vectors()
     except FileNotFoundError as error:
         wrong_usage(f"{error}")
+
+
+add_command(app, "check", check_vectors, _CHECK, "Hold the vectors against the model.")
+add_command(app, "write", write_vectors, _WRITE, "Write the vectors as the model has them.")
+add_command(app, "export", export_vectors, _EXPORT, "Write them out for another language.")
+add_command(app, "generate", generate_vectors, _GENERATE, "Print generated histories, with answers.")

@@ -143,13 +143,13 @@ def _beyond(lines: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _conditions(before: Document, after: Document) -> Iterator[Condition]:
-    for what, one in _terms(before).items():
-        other = _terms(after)[what]
+    for what, one in terms(before).items():
+        other = terms(after)[what]
         if one != other:
             yield Condition(what, cut(one, _TEXT), cut(other, _TEXT))
 
 
-def _terms(document: Document) -> Mapping[str, str]:
+def terms(document: Document) -> Mapping[str, str]:
     """Return all that must be the same if nothing but the implementation is to be compared, and how that is known."""
     return {
         "suite version": document.suite.version,
