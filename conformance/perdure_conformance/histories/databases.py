@@ -47,6 +47,19 @@ def rows(name: str, run_id: str | None) -> Iterator[Iterator[Stored]]:
         yield _rows(name, base, run_id)
 
 
+def runs_in(name: str) -> list[str]:
+    """Return the runs that a database has. Raises `HistoryRefused`, `Damage`."""
+    with _readable(name) as uri, _refusals(name), closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as base:
+        base.text_factory = bytes
+        base.execute("PRAGMA trusted_schema = OFF")
+        base.execute("BEGIN")
+        if not _is_of_a_journal(name, base):
+            return []
+        _require_sound_pages(base)
+        found = base.execute("SELECT DISTINCT run_id FROM records ORDER BY run_id")
+        return [run.decode("utf-8", "surrogateescape") for (run,) in found]
+
+
 def _rows(name: str, base: sqlite3.Connection, run_id: str | None) -> Iterator[Stored]:
     with _refusals(name):
         if not _is_of_a_journal(name, base):

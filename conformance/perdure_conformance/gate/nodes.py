@@ -1,0 +1,257 @@
+"""One place of a JSON Schema: references are followed, and what stands together is put together.
+
+References lead within the side alone: to another file of it by its `$id` or its path, and never to a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import quote, urldefrag, urljoin
+
+from jsonschema import Draft202012Validator
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
+
+from perdure.kernel.values import JsonValue, canonical_json
+from perdure_conformance.gate.sources import Document, GateRefused
+
+Schema = bool | Mapping[str, Any]
+
+TEXT: Final = frozenset({"title", "description", "$comment", "examples", "deprecated", "readOnly", "writeOnly"})
+"""What is for people."""
+_NO_DEMAND: Final = frozenset({*TEXT, "$schema", "$id", "$defs", "definitions", "$anchor", "$dynamicAnchor", "default"})
+DEFINITIONS: Final = ("$defs", "definitions")
+ONE: Final = frozenset({"items", "additionalProperties", "propertyNames", "not", "if", "then", "else", "contains"})
+"""Keywords whose value is a schema."""
+MANY: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+"""Keywords whose value is an array of schemas."""
+BY_NAME: Final = frozenset({"properties", "patternProperties", "dependentSchemas"})
+"""Keywords whose value is an object of schemas."""
+_SIZED: Final = ("Length", "Items", "Properties", "Contains")
+_SIZES: Final = frozenset(f"{end}{what}" for end in ("min", "max") for what in _SIZED)
+_NUMBERS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties", "additionalItems", "$dynamicRef"})
+_PLAIN: Final = frozenset(
+    {"type", "enum", "const", "required", "pattern", "format", "uniqueItems", "dependentRequired"}
+)
+DEMANDS: Final = _SIZES | _NUMBERS | _UNEVALUATED | _PLAIN
+"""The other keywords by which something is valid or not."""
+_KNOWN: Final = ONE | MANY | BY_NAME | DEMANDS
+_REFERENCES: Final = 100
+
+
+class Library:
+    """All schemas of a side."""
+
+    def __init__(self, name: str, documents: Sequence[Document]) -> None:
+        self._name = name
+        self.files: dict[str, str] = {}
+        registry: Registry[Schema] = Registry()
+        for document in documents:
+            uri = self._uri(document)
+            if uri in self.files:
+                raise GateRefused(f"{name}: {self.files[uri]} and {document.file} have the same $id: leave one out.")
+            self.files[uri] = document.file
+            registry = registry.with_resource(uri, DRAFT202012.create_resource(document.value))
+        self._registry = registry
+
+    @staticmethod
+    def _uri(document: Document) -> str:
+        identity = document.value.get("$id")
+        return identity.rstrip("#") if isinstance(identity, str) else f"file:///{document.file}"
+
+    def root(self, document: Document) -> Node:
+        """Return the whole of a schema."""
+        uri = self._uri(document)
+        return Node(self, uri, "", document.value)
+
+    def follow(self, node: Node, reference: str) -> Node:
+        """Return what a reference leads to. Raises `GateRefused`."""
+        uri, fragment = urldefrag(reference)
+        uri = node.uri if not uri else urljoin(node.uri, uri)
+        try:
+            found = self._registry.resolver().lookup(f"{uri}#{fragment}")
+        except Unresolvable as error:
+            where = f"{self._name}, {node.file}, {node.pointer or 'at its beginning'}"
+            advice = "nothing is fetched: put the schema that has it into the folder"
+            raise GateRefused(f"{where}: {reference[:200]!a} leads to nothing there, and {advice}.") from error
+        return Node(self, uri, fragment, found.contents)
+
+    def is_valid(self, node: Node, value: JsonValue) -> bool:
+        """Tell whether a value is valid by a schema. Raises `GateRefused` for one that cannot be asked."""
+        reference = {"$ref": f"{node.uri}#{quote(node.pointer)}"} if isinstance(node.schema, Mapping) else node.schema
+        try:
+            return Draft202012Validator(reference, registry=self._registry).is_valid(value)
+        except (Unresolvable, RecursionError) as error:
+            raise GateRefused(f"{self._name}, {node.file}: {node.pointer} cannot be asked: {error}.") from error
+
+
+@dataclass(frozen=True)
+class Node:
+    """A place in a schema."""
+
+    library: Library
+    uri: str
+    pointer: str
+    schema: Schema
+
+    @property
+    def file(self) -> str:
+        """The file that it stands in."""
+        return self.library.files.get(self.uri, self.uri)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What tells it from every other one of its side."""
+        return self.uri, self.pointer
+
+    def below(self, keyword: str, step: str | int | None, schema: Schema) -> Node:
+        """Return a part of it."""
+        if isinstance(schema, Mapping) and isinstance(schema.get("$id"), str):
+            return Node(self.library, urljoin(self.uri, schema["$id"]), "", schema)
+        told = "" if step is None else "/" + str(step).replace("~", "~0").replace("/", "~1")
+        return Node(self.library, self.uri, f"{self.pointer}/{keyword}{told}", schema)
+
+    @cached_property
+    def view(self) -> View:
+        """What it demands, together with what it refers to. Raises `GateRefused`."""
+        return _view(self, 0)
+
+    def accepts(self, value: JsonValue) -> bool:
+        """Tell whether a value is valid by it."""
+        return self.library.is_valid(self, value)
+
+
+@dataclass(frozen=True)
+class View:
+    """Keywords of a place, each with the place where it stands."""
+
+    home: Node
+    keywords: Mapping[str, tuple[Any, Node]]
+    nothing: bool
+    """Whether no value at all is valid."""
+    rest: tuple[Node, ...] = ()
+    """What must hold as well, and says something else under the same keyword."""
+
+    def get(self, keyword: str, otherwise: Any = None) -> Any:
+        """Return the value of a keyword."""
+        return self.keywords[keyword][0] if keyword in self.keywords else otherwise
+
+    def one(self, keyword: str, *, otherwise: Schema = True) -> Node:
+        """Return the schema that a keyword has; `otherwise` if it is not there."""
+        if keyword not in self.keywords:
+            return self.home.below(keyword, None, otherwise)
+        value, origin = self.keywords[keyword]
+        return origin.below(keyword, None, value)
+
+    def many(self, keyword: str) -> list[Node]:
+        """Return the schemas that a keyword has in an array."""
+        value, origin = self.keywords.get(keyword, ([], self.home))
+        return [origin.below(keyword, number, each) for number, each in enumerate(value)]
+
+    def by_name(self, keyword: str) -> dict[str, Node]:
+        """Return the schemas that a keyword has by name."""
+        value, origin = self.keywords.get(keyword, ({}, self.home))
+        return {name: origin.below(keyword, name, each) for name, each in value.items()}
+
+    @property
+    def demands(self) -> frozenset[str]:
+        """The keywords by which something is valid or not."""
+        return frozenset(self.keywords) & _KNOWN
+
+
+def _view(node: Node, depth: int) -> View:
+    if depth > _REFERENCES:
+        where = f"{node.file}, {node.pointer or 'at its beginning'}"
+        raise GateRefused(f"{where}: the reference leads in a circle, and to no schema: let it lead to one.")
+    if not isinstance(node.schema, Mapping):
+        return View(node, {}, nothing=not node.schema)
+    own = {name: (value, node) for name, value in node.schema.items() if name not in {"$ref", "allOf"}}
+    parts = [node.library.follow(node, node.schema["$ref"])] if "$ref" in node.schema else []
+    says_something = own.keys() & (_KNOWN | {"default"}) or "allOf" in node.schema
+    home = _view(parts[0], depth + 1).home if parts and not says_something else node
+    parts += [node.below("allOf", number, each) for number, each in enumerate(node.schema.get("allOf", ()))]
+    return _together(View(home, own, nothing=False), [(each, _view(each, depth + 1)) for each in parts])
+
+
+def _together(view: View, parts: Iterable[tuple[Node, View]]) -> View:
+    """Put parts that must all hold together, as far as they do not speak about the same."""
+    keywords, nothing, rest = dict(view.keywords), view.nothing, list(view.rest)
+    for node, part in parts:
+        nothing = nothing or part.nothing
+        shared = {name for name in part.demands & keywords.keys() if not _equal(keywords[name][0], part.get(name))}
+        if shared - {"required"}:
+            rest.append(node)
+            continue
+        rest += part.rest
+        for name, (value, origin) in part.keywords.items():
+            if name not in keywords:
+                keywords[name] = (value, origin)
+            elif name == "required":
+                both = list(dict.fromkeys([*keywords[name][0], *value]))
+                keywords[name] = (both, keywords[name][1])
+    return View(view.home, keywords, nothing, tuple(rest))
+
+
+def same(old: Node, new: Node) -> bool:
+    """Tell whether two places demand the same, and have the same defaults; words for people may differ."""
+    return _same(old, new, set())
+
+
+def _same(old: Node, new: Node, assumed: set[tuple[tuple[str, str], tuple[str, str]]]) -> bool:
+    one, other = old.view, new.view
+    key = (one.home.place, other.home.place)
+    if key in assumed:
+        return True
+    assumed.add(key)
+    if one.nothing != other.nothing or one.demands != other.demands or len(one.rest) != len(other.rest):
+        return False
+    if not _equal(one.get("default", _ABSENT), other.get("default", _ABSENT)):
+        return False
+    return all(_same(*pair, assumed) for pair in zip(one.rest, other.rest, strict=True)) and all(
+        _same_keyword(one, other, name, assumed) for name in sorted(one.demands)
+    )
+
+
+_ABSENT: Final = {"no default": True, "at all": ["nothing"]}
+
+
+def _same_keyword(one: View, other: View, name: str, assumed: set[Any]) -> bool:
+    if name in ONE:
+        return _same(one.one(name), other.one(name), assumed)
+    if name in MANY:
+        pair = one.many(name), other.many(name)
+        return len(pair[0]) == len(pair[1]) and all(_same(*each, assumed) for each in zip(*pair, strict=True))
+    if name in BY_NAME:
+        members, others = one.by_name(name), other.by_name(name)
+        return members.keys() == others.keys() and all(_same(members[each], others[each], assumed) for each in members)
+    values = one.get(name), other.get(name)
+    if name in {"required", "enum", "type"} and all(isinstance(value, list) for value in values):
+        return {canonical_json(each) for each in values[0]} == {canonical_json(each) for each in values[1]}
+    return _equal(*values)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return canonical_json(one) == canonical_json(other)
+
+
+def definitions(node: Node) -> dict[str, Node]:
+    """Return the definitions of a whole schema."""
+    if not isinstance(node.schema, Mapping):
+        return {}
+    return {
+        name: node.below(keyword, name, each)
+        for keyword in DEFINITIONS
+        for name, each in node.schema.get(keyword, {}).items()
+    }
+
+
+def texts(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what keywords say for people; what no standard knows is for people too."""
+    return {
+        name: value for name, value in keywords.items() if name in TEXT or name not in _KNOWN | _NO_DEMAND | {"$ref"}
+    }

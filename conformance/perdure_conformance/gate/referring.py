@@ -1,0 +1,163 @@
+"""What stored histories refer to: which workflow and version each pins, whether it has ended, and which nodes it names.
+
+A history is read record by record. That each is as it was sealed is looked at, and no more: `perdure verify` does it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from perdure.kernel.errors import Corruption
+from perdure.kernel.events import RUN_FACTS
+from perdure.kernel.values import JsonError, JsonObject, digest, read_json
+from perdure_conformance.gate.sources import MAX_FILES, GateRefused
+from perdure_conformance.histories.databases import runs_in
+from perdure_conformance.histories.files import opened
+from perdure_conformance.histories.stored import Damage, HistoryRefused
+from perdure_conformance.reducer.contract import Entry
+
+_SUFFIXES: Final = (".jsonl", ".mwj1", ".sqlite3")
+_ENDS: Final = frozenset(fact.__name__ for fact in RUN_FACTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """One stored history."""
+
+    file: str
+    """In its folder, with slashes."""
+    run_id: str | None
+    """Where a file has several: which."""
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """It in words."""
+        return self.file if self.run_id is None else f"{self.file}, run {self.run_id}"
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield its events, as they are stored. Raises `GateRefused` where it cannot be read."""
+        number = 0
+        try:
+            with opened(str(self.path), self.run_id) as history:
+                for stored in history.records:
+                    entry = _entry(stored.content, number + 1)
+                    number += 1
+                    yield entry
+        except HistoryRefused as error:
+            raise GateRefused(str(error)) from error
+        except (Damage, Corruption, JsonError, _NoRecordError) as error:
+            told = f"{self.path} cannot be read behind record {number}: {error}"
+            raise GateRefused(f"{told}. `perdure verify` says more.") from error
+
+
+class _NoRecordError(Exception):
+    pass
+
+
+def _entry(content: bytes, number: int) -> Entry:
+    """Return the event of a record that is as it was sealed, and where it belongs."""
+    value = read_json(content)
+    version = value.get("schema_version") if isinstance(value, Mapping) else None
+    event = value.get("event") if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(version, int) or not isinstance(event, Mapping):
+        raise _NoRecordError("this is no record, which has a schema_version and an event")
+    if value.get("checksum") != digest({name: member for name, member in value.items() if name != "checksum"}):
+        raise _NoRecordError("its checksum does not fit its content")
+    if value.get("sequence") != number:
+        raise _NoRecordError(f"the sequence {number} is missing")
+    return Entry(version, event)
+
+
+def frozen_in(folder: str) -> list[Frozen]:
+    """Return the histories in a folder, in the order of their names. Raises `GateRefused`."""
+    found: list[Frozen] = []
+    try:
+        if not Path(folder).is_dir():
+            Path(folder).stat()
+            raise GateRefused(f"{folder} is no folder: --journals takes one with histories in it.")
+        for path in sorted(_files(folder)):
+            file = path.relative_to(folder).as_posix()
+            several = runs_in(str(path)) if file.endswith(".sqlite3") else [None]
+            found += [Frozen(file, run_id, path) for run_id in several]
+    except HistoryRefused as error:
+        raise GateRefused(str(error)) from error
+    except Damage as error:
+        raise GateRefused(f"{path} cannot be read: {error}.") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise GateRefused(f"{folder} cannot be read: {reason}. Check its name and its permissions.") from error
+    return found
+
+
+def _files(folder: str) -> Iterator[Path]:
+    count = 0
+    for place, folders, names in os.walk(folder, onerror=_raise):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for name in names:
+            path = Path(place, name)
+            if name.endswith(_SUFFIXES) and not path.is_symlink():
+                count += 1
+                if count > MAX_FILES:
+                    raise GateRefused(f"{folder} has more than {MAX_FILES:,} histories: name a folder with fewer.")
+                if not path.is_file():
+                    raise GateRefused(f"{path} is a pipe or a device: leave it out.")
+                yield path
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What one history refers to."""
+
+    name: str
+    workflow_id: str
+    version: int
+    has_ended: bool
+    nodes: Mapping[str, int]
+    """Each node, with the first record that names it: the one that pins the specification, if no later one does."""
+
+
+def references(histories: Sequence[Frozen]) -> list[Reference]:
+    """Return what histories refer to. Raises `GateRefused`."""
+    return [found for each in histories if (found := _reference(each)) is not None]
+
+
+def _reference(history: Frozen) -> Reference | None:
+    pinned: tuple[str, int] | None = None
+    nodes: dict[str, int] = {}
+    listed: list[str] = []
+    has_ended = False
+    for number, entry in enumerate(history.entries(), 1):
+        event = entry.event
+        if number == 1:
+            document = event.get("specification")
+            if not isinstance(document, Mapping):
+                return None
+            pinned, listed = _pinned(document), _listed(document)
+        for name in ("node", "source", "target"):
+            told = event.get(name)
+            if isinstance(told, str):
+                nodes.setdefault(told, number)
+        has_ended = has_ended or event.get("type") in _ENDS
+    if pinned is None:
+        return None
+    return Reference(history.name, *pinned, has_ended, {**dict.fromkeys(listed, 1), **nodes})
+
+
+def _pinned(document: JsonObject) -> tuple[str, int] | None:
+    name, version = document.get("workflow_id"), document.get("workflow_version")
+    return (name, version) if isinstance(name, str) and isinstance(version, int) else None
+
+
+def _listed(document: JsonObject) -> list[str]:
+    nodes = document.get("nodes")
+    listed = nodes if isinstance(nodes, Sequence) and not isinstance(nodes, str) else ()
+    return [str(node.get("id")) for node in listed if isinstance(node, Mapping)]
