@@ -81,6 +81,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure_conformance.expectations",),
     ("perdure_conformance.adapters",),
     ("perdure_conformance.golden",),
+    ("perdure_conformance.gate",),
     ("perdure_conformance.tool", "perdure_conformance.bench"),
     ("perdure_conformance.simulation",),
     ("perdure_conformance.checking",),
