@@ -5,7 +5,7 @@ References lead within the side alone: to another file of it by its `$id` or its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -63,6 +63,14 @@ class Library:
     def _uri(document: Document) -> str:
         identity = document.value.get("$id")
         return identity.rstrip("#") if isinstance(identity, str) else f"file:///{document.file}"
+
+    def require_references(self, documents: Sequence[Document]) -> None:
+        """Follow every reference there is. Raises `GateRefused` for one that leads to nothing, or in a circle."""
+        left = [self.root(document) for document in documents]
+        while left:
+            node = left.pop()
+            assert node.view is not None
+            left += _parts(node)
 
     def root(self, document: Document) -> Node:
         """Return the whole of a schema."""
@@ -237,6 +245,19 @@ def _same_keyword(one: View, other: View, name: str, assumed: set[Any]) -> bool:
 
 def _equal(one: Any, other: Any) -> bool:
     return canonical_json(one) == canonical_json(other)
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """Yield the schemas that stand in a place, as they stand there."""
+    if not isinstance(node.schema, Mapping):
+        return
+    for keyword, value in node.schema.items():
+        if keyword in ONE and isinstance(value, Mapping | bool):
+            yield node.below(keyword, None, value)
+        elif keyword in MANY:
+            yield from (node.below(keyword, number, each) for number, each in enumerate(value))
+        elif keyword in BY_NAME or keyword in DEFINITIONS:
+            yield from (node.below(keyword, name, each) for name, each in value.items())
 
 
 def definitions(node: Node) -> dict[str, Node]:

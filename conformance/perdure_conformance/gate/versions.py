@@ -55,6 +55,8 @@ def named(document: Document) -> Schema:
 def compared_schemas(old: Side, new: Side) -> Iterator[Change]:
     """Yield the changes from the schemas of one side to those of the other."""
     libraries = Library(old.name, old.schemas), Library(new.name, new.schemas)
+    for library, side in zip(libraries, (old, new), strict=True):
+        library.require_references(side.schemas)
     before, after = _by_key(old), _by_key(new)
     if old.is_file and new.is_file and len(before) == len(after) == 1:
         (one,), (other,) = before.values(), after.values()

@@ -6,7 +6,11 @@ frozen      golden vectors, and folders of them that differ
 checks      what the tool promises, tried on miniatures, mutants, odd twins, samples and vectors
 folders     folders of reports, with any text wherever one may stand
 renderings  what the renderings of reports promise, and how that is seen
+released    a small release, as one value, and its folder
+planted     changes of that release, each breaking one beside a compatible twin
+gating      what the compatibility gate promises, and how that is seen
 mutants     tools that are wrong, each in one way
+mutants_of_gates  those whose compatibility gate is wrong
 mutants_of_reports  those whose renderings are wrong
 selftest    the kill matrix of the tool
 """

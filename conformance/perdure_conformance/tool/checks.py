@@ -22,6 +22,8 @@ from perdure.kernel.values import JsonObject, JsonValue, digest
 from perdure_conformance.adapters.exchange import NotRecorded, exchange
 from perdure_conformance.adapters.model import LevelName, ModelTarget
 from perdure_conformance.adapters.smoke import Smoked, smoke
+from perdure_conformance.gate import comparison as comparison_of_releases
+from perdure_conformance.gate import replaying
 from perdure_conformance.golden.collection import all_vectors
 from perdure_conformance.golden.coverage import gaps, goals, reached
 from perdure_conformance.harness import messages, schemas
@@ -42,7 +44,7 @@ from perdure_conformance.reports.report import Report, build
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import AnyProfile, Judgement, Options, Part
 from perdure_conformance.terms import NO_TERMS, Entry, Expected, Terms
-from perdure_conformance.tool import frozen, renderings, samples
+from perdure_conformance.tool import frozen, gating, planted, renderings, samples
 from perdure_conformance.vectors.folder import Difference, Wanted, differences, wanted_of
 from perdure_conformance.vectors.vector import Vector
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
@@ -80,6 +82,11 @@ class Tool:
     """Holds the files of a folder of vectors against what has to be there."""
     gaps: Callable[[Sequence[Vector]], list[str]] = gaps
     """Tells what has to have a vector, and has none."""
+
+    gate: gating.Gate = comparison_of_releases.gated
+    """Compares two releases, with stored histories if there are any, and says what `perdure gate --json` says."""
+    replay: gating.Replay = replaying.replayed
+    """Replays the histories in a folder on a kernel, and says the same."""
 
     @property
     def journal(self) -> AnyProfile:
@@ -533,6 +540,43 @@ def what_has_no_vector_is_told(tool: Tool) -> Complaint:
         if " ".join(goal) not in tool.gaps(left):
             return f"no vector reaches {' '.join(goal)}, and it is not told"
     return None
+
+
+@check("TOL-025")
+def changes_of_schemas_are_told(tool: Tool) -> Complaint:
+    """Plant changes in schemas."""
+    return gating.planted_changes_are_told(tool.gate, planted.OF_SCHEMAS)
+
+
+@check("TOL-026")
+def changes_of_versions_are_told(tool: Tool) -> Complaint:
+    """Plant changes in the versions of events."""
+    return gating.planted_changes_are_told(tool.gate, planted.OF_EVENTS)
+
+
+@check("TOL-027")
+def changes_of_vectors_are_told(tool: Tool) -> Complaint:
+    """Plant changes in golden vectors."""
+    return gating.planted_changes_are_told(tool.gate, planted.OF_VECTORS)
+
+
+@check("TOL-028")
+def changes_of_specifications_are_told(tool: Tool) -> Complaint:
+    """Plant changes in workflows, and take away what stored histories refer to."""
+    told = gating.planted_changes_are_told(tool.gate, planted.OF_WORKFLOWS)
+    return told or gating.what_histories_refer_to_is_told(tool.gate)
+
+
+@check("TOL-029")
+def nothing_compared_is_no_pass(tool: Tool) -> Complaint:
+    """Compare what cannot be compared."""
+    return gating.what_cannot_be_compared_is_no_pass(tool.gate)
+
+
+@check("TOL-030")
+def replays_are_told(tool: Tool) -> Complaint:
+    """Replay stored histories and golden vectors, on the model and on kernels that are wrong."""
+    return gating.replayed_histories_are_told(tool.replay) or gating.vectors_decide_what_is_right(tool.replay)
 
 
 def _verified(

@@ -31,7 +31,7 @@ from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.world import AcquireStep, LoadStep
 from perdure_conformance.requirements import Requirement
 from perdure_conformance.terms import Expected, Surprise, parsed, surprises
-from perdure_conformance.tool import mutants_of_reports
+from perdure_conformance.tool import mutants_of_gates, mutants_of_reports
 from perdure_conformance.tool.checks import Document, Tool
 from perdure_conformance.tool.samples import write
 from perdure_conformance.vectors.folder import Difference, Wanted, What, differences
@@ -539,6 +539,10 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     ToolMutant("RecordsYesAlone", "TOL-022", "leaves refusals out", Tool(exchange=_recording_yes_alone)),
     ToolMutant(
         "RecordsTheFolder", "TOL-022", "records the folder of the state", Tool(exchange=_recording_the_folder())
+    ),
+    *(
+        ToolMutant(each.name, each.breaks, each.fault, Tool(gate=each.gate, replay=each.replay))
+        for each in mutants_of_gates.FAULTS
     ),
     ToolMutant("OverlooksMissingFiles", "TOL-023", "compares the files that are there", _telling(_is_not("missing"))),
     ToolMutant("OverlooksForeignFiles", "TOL-023", "compares the files of vectors alone", _telling(_is_not("extra"))),

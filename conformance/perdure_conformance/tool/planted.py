@@ -102,7 +102,10 @@ _TIDY_2: Final = {"workflow": "tidy@2", "policy": "propagate"}
 _WIPE: Final = {"nodes": [node("wash"), node("wipe")]}
 _WITHOUT_CLEAN: Final[tuple[Edit, ...]] = ((BREW, "/nodes/2", GONE), (BREW, "/edges", GONE))
 
-PLANTED: Final[tuple[Twins, ...]] = (
+NEXT_WITHOUT_CLEAN: Final[Value] = _next_version(*_WITHOUT_CLEAN)
+"""The next version of a workflow, in which a node is gone."""
+
+OF_SCHEMAS: Final[tuple[Twins, ...]] = (
     # Members
     Twins(
         _planted("a member is new, and has no default", "optional_without_default", _of_order("milk", _TEXT)),
@@ -317,7 +320,10 @@ PLANTED: Final[tuple[Twins, ...]] = (
         ),
         _planted("a definition is new", "schema_added", (COMMON, "/$defs/Nickname", _TEXT)),
     ),
-    # Events
+)
+"""Of schemas."""
+
+OF_EVENTS: Final[tuple[Twins, ...]] = (
     Twins(
         _planted(
             "a released version of events has another type",
@@ -416,7 +422,10 @@ PLANTED: Final[tuple[Twins, ...]] = (
         ),
         _planted("nothing is another", ""),
     ),
-    # Vectors
+)
+"""Of versions of events."""
+
+OF_VECTORS: Final[tuple[Twins, ...]] = (
     Twins(
         _planted(
             "a state is another", "answer_changed", _of_vectors("an order is poured/expected/state_digest", "4" * 64)
@@ -515,7 +524,10 @@ PLANTED: Final[tuple[Twins, ...]] = (
             _of_vectors("little delay", answer("jitter", [{"seed": "v"}], jitter_ms=1)),
         ),
     ),
-    # Workflows
+)
+"""Of golden vectors."""
+
+OF_WORKFLOWS: Final[tuple[Twins, ...]] = (
     Twins(
         _planted("a node has another name, in place", "node_renamed changed_in_place", _STEEP, _AFTER_STEEP),
         _planted(
@@ -540,12 +552,12 @@ PLANTED: Final[tuple[Twins, ...]] = (
         _planted(
             "a node is gone, and the old version with it",
             "node_removed workflow_version_added",
-            (BREW, "", _next_version(*_WITHOUT_CLEAN)),
+            (BREW, "", NEXT_WITHOUT_CLEAN),
         ),
         _planted(
             "a node is gone from a version beside",
             "workflow_version_added",
-            (NEWER_BREW, "", _next_version(*_WITHOUT_CLEAN)),
+            (NEWER_BREW, "", NEXT_WITHOUT_CLEAN),
         ),
     ),
     Twins(
@@ -641,4 +653,7 @@ PLANTED: Final[tuple[Twins, ...]] = (
         ),
     ),
 )
+"""Of specifications."""
+
+PLANTED: Final[tuple[Twins, ...]] = (*OF_SCHEMAS, *OF_EVENTS, *OF_VECTORS, *OF_WORKFLOWS)
 """All of them."""
