@@ -183,20 +183,20 @@ def replayed_histories_are_told(replay: Replay) -> Complaint:
             differing = [each for each in _rows(told) if each["verdict"] == "differs"]
             if told["exit_code"] != NOT_CONFORMANT or not all(each["sequence"] for each in differing):
                 return f"{name} is told as {told['verdict']}"
-        return _damaged_ones_are_told(replay, Path(place), reference)
+    return _damaged_ones_are_told(replay, reference)
 
 
-def _damaged_ones_are_told(replay: Replay, folder: Path, reference: Target) -> Complaint:
+def _damaged_ones_are_told(replay: Replay, reference: Target) -> Complaint:
     lines = samples.with_precise_numbers()
     damaged = [*lines[:2], lines[2].replace(b'"attempt":1', b'"attempt":2'), *lines[3:]]
     for name, content in {"damaged": damaged, "left-out": [*lines[:2], *lines[3:]], "empty": []}.items():
-        file = folder / f"{name}.jsonl"
-        samples.write(file, content)
-        found = replay(folder, reference)
+        with TemporaryDirectory(prefix="perdure-") as place:
+            samples.write(Path(place, "sound.jsonl"), lines)
+            samples.write(Path(place, f"{name}.jsonl"), content)
+            found = replay(Path(place), reference)
         verdicts = {str(each["file"]): each["verdict"] for each in _rows(found)}
-        if found["exit_code"] != NO_VERDICT or verdicts.get(file.name) != "unreadable":
-            return f"a history that is {name} is told as {verdicts.get(file.name)}, exit code {found['exit_code']}"
-        file.unlink()
+        if found["exit_code"] != NO_VERDICT or verdicts != {"sound.jsonl": "same", f"{name}.jsonl": "unreadable"}:
+            return f"a history that is {name} is told as {verdicts}, exit code {found['exit_code']}"
     return None
 
 
