@@ -227,6 +227,14 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda file: file.write_text('{"$id": "urn:a", "items": {"$ref": "http://127.0.0.1:9/a.json"}}'),
         "nothing is fetched",
     ),
+    "a reference that is no address": (
+        lambda file: file.write_text('{"$id": "urn:a", "$ref": "http://["}'),
+        "nothing is fetched",
+    ),
+    "a reference to no schema": (
+        lambda file: file.write_text('{"$id": "urn:a", "title": "x", "$ref": "#/title"}'),
+        "leads to what is no schema",
+    ),
     "a reference to a file": (
         lambda file: file.write_text('{"$id": "urn:a", "items": {"$ref": "file:///etc/passwd"}}'),
         "nothing is fetched",

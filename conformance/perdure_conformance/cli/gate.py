@@ -39,8 +39,8 @@ _GITHUB: Final = typer.Option("--github", help="Print annotations of GitHub for 
 
 
 def gate(
-    old: Annotated[str | None, typer.Argument(metavar="[OLD|TARGET]", help=_OLD)] = None,
-    new: Annotated[str | None, typer.Argument(metavar="[NEW]", help="What is to be released: the same of it.")] = None,
+    old: Annotated[str | None, typer.Argument(metavar="OLD|TARGET", help=_OLD)] = None,
+    new: Annotated[str | None, typer.Argument(metavar="NEW", help="What is to be released: the same of it.")] = None,
     journals: Annotated[str | None, _JOURNALS] = None,
     command: Annotated[str | None, typer.Option(help="A kernel as a program that speaks the protocol.")] = None,
     timeout: Annotated[float, typer.Option(min=0.1, max=600.0, help="Seconds that one answer may take.")] = 10.0,

@@ -5,6 +5,7 @@ References lead within the side alone: to another file of it by its `$id` or its
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,14 +80,16 @@ class Library:
 
     def follow(self, node: Node, reference: str) -> Node:
         """Return what a reference leads to. Raises `GateRefused`."""
-        uri, fragment = urldefrag(reference)
-        uri = node.uri if not uri else urljoin(node.uri, uri)
+        where = f"{self._name}, {node.file}, {node.pointer or 'at its beginning'}"
         try:
+            uri, fragment = urldefrag(reference)
+            uri = node.uri if not uri else urljoin(node.uri, uri)
             found = self._registry.resolver().lookup(f"{uri}#{fragment}")
-        except Unresolvable as error:
-            where = f"{self._name}, {node.file}, {node.pointer or 'at its beginning'}"
+        except (Unresolvable, ValueError) as error:
             advice = "nothing is fetched: put the schema that has it into the folder"
             raise GateRefused(f"{where}: {reference[:200]!a} leads to nothing there, and {advice}.") from error
+        if not isinstance(found.contents, Mapping | bool):
+            raise GateRefused(f"{where}: {reference[:200]!a} leads to what is no schema: let it lead to one.")
         return Node(self, uri, fragment, found.contents)
 
     def is_valid(self, node: Node, value: JsonValue) -> bool:
@@ -94,7 +97,7 @@ class Library:
         reference = {"$ref": f"{node.uri}#{quote(node.pointer)}"} if isinstance(node.schema, Mapping) else node.schema
         try:
             return Draft202012Validator(reference, registry=self._registry).is_valid(value)
-        except (Unresolvable, RecursionError) as error:
+        except (Unresolvable, RecursionError, re.error) as error:
             raise GateRefused(f"{self._name}, {node.file}: {node.pointer} cannot be asked: {error}.") from error
 
 
