@@ -296,6 +296,14 @@ def test_recursive_schemas_are_compared(tmp_path: Path) -> None:
     assert [change.code for change in compare(str(old), str(new)).changes] == ["limit_tightened"]
 
 
+def test_what_said_what_a_member_means_is_not_simply_looser_when_it_is_gone(tmp_path: Path) -> None:
+    members = [{"properties": {name: {"type": "string"}}} for name in ("a", "b")]
+    both = write(tmp_path / "old", {"x.json": {"$id": "urn:x", "type": "object", "allOf": members}})
+    one = write(tmp_path / "new", {"x.json": {"$id": "urn:x", "type": "object", "allOf": members[:1]}})
+    assert [change.code for change in compare(str(both), str(one)).changes] == ["condition_changed"]
+    assert [change.code for change in compare(str(one), str(both)).changes] == ["limit_tightened"]
+
+
 def test_a_workflow_is_found_in_another_file(tmp_path: Path) -> None:
     old = write(tmp_path / "old", {BREW: RELEASED[BREW]})
     new = write(tmp_path / "new", {"elsewhere/any.json": RELEASED[BREW], "notes.json": {"a": 1}})

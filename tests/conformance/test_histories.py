@@ -391,7 +391,7 @@ def test_histories_come_from_pipes_too(tmp_path: Path, history: Lines) -> None:
 
 
 def test_help_has_examples_and_exit_codes() -> None:
-    for command in ("simulate", "verify", "inspect", "diff"):
+    for command in ("simulate", "verify", "inspect", "diff", "gate"):
         shown = run(command, "--help").stdout
         assert "Examples:" in shown
         assert "Exit codes:" in shown

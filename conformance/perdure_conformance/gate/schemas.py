@@ -283,7 +283,7 @@ class Comparison:
         for pair in found.pairs:
             self.compare(*pair)
         for node in found.gone:
-            self._tell("limit_loosened", node, "this is not demanded any more")
+            self._undemanded(node, [node], "this is not demanded any more")
         for node in found.new:
             self._tell("limit_tightened", node, "this is demanded as well")
 
@@ -291,9 +291,14 @@ class Comparison:
         if keyword in one.keywords and keyword in other.keywords:
             self._pair_up(keyword, one, one.many(keyword), other.many(keyword))
         elif keyword in one.keywords:
-            self._tell("limit_loosened", other.home, f"{keyword}: not demanded any more")
+            self._undemanded(other.home, one.many(keyword), f"{keyword}: not demanded any more")
         elif keyword in other.keywords:
             self._tell("limit_tightened", other.home, f"{keyword}: demanded as well")
+
+    def _undemanded(self, node: Node, gone: list[Node], sentence: str) -> None:
+        """Tell that something is demanded no more: looser, unless it said what members mean."""
+        code: Code = "condition_changed" if any(each.view.by_name("properties") for each in gone) else "limit_loosened"
+        self._tell(code, node, sentence)
 
     def _pair_up(self, keyword: str, one: View, before: list[Node], after: list[Node]) -> None:
         found = paired(before, after)
