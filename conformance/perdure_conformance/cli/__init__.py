@@ -25,7 +25,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "diff": ("diff", "Compare two histories, or two reports."),
     "adapter": ("app", "Start an adapter, in any language."),
     "explain": ("explain", "Explain a requirement, or a word."),
-    "gate": ("gate", "Find out whether a change breaks what was."),
+    "gate": ("gate", "Tell whether a change breaks a release."),
     "vectors": ("app", "Golden vectors: check, write, export them."),
     "selftest": ("selftest", "Judge the suite itself, by its mutants."),
     "bench": ("bench", "Measure what costs how much time."),
