@@ -42,8 +42,12 @@ def gate(
     old: Annotated[str | None, typer.Argument(metavar="OLD|TARGET", help=_OLD)] = None,
     new: Annotated[str | None, typer.Argument(metavar="NEW", help="What is to be released: the same of it.")] = None,
     journals: Annotated[str | None, _JOURNALS] = None,
-    command: Annotated[str | None, typer.Option(help="A kernel as a program that speaks the protocol.")] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, max=600.0, help="Seconds that one answer may take.")] = 10.0,
+    command: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="A kernel that speaks the protocol, in place of TARGET.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.05, max=3600, help="How long one answer may take.")
+    ] = 10.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
     as_github: Annotated[bool, _GITHUB] = False,  # noqa: FBT002
 ) -> None:
