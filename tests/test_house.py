@@ -72,6 +72,7 @@ FLOORS: list[tuple[str, ...]] = [
         "perdure_conformance.spec",
         "perdure_conformance.reducer",
     ),
+    ("perdure_conformance.crash",),
     ("perdure_conformance.profiles",),
     ("perdure_conformance.reports",),
     ("perdure_conformance.lint",),
