@@ -52,9 +52,18 @@ Rule = Literal["lost", "mixed", "refused", "unsteady"]
 RULES: Final[tuple[Rule, ...]] = ("lost", "mixed", "refused", "unsteady")
 
 REQUIREMENTS: Final[Mapping[tuple[DurabilityLevel, Rule], str]] = {
-    (level, rule): f"CRS-0{tens}{ones}" for tens, level in enumerate(LEVELS) for ones, rule in enumerate(RULES, 1)
+    (level, rule): f"CRS-0{tens}{ones}"
+    for tens, level in enumerate(LEVELS)
+    for ones, rule in enumerate(RULES, 1)
+    if level != "ordered" or rule == "lost"
 }
-"""Which requirement of `docs/spec/crash.md` a wrong recovery breaks, by level and rule."""
+"""The requirements of `docs/spec/crash.md`, by level and rule."""
+
+
+def requirement_of(level: DurabilityLevel, rule: Rule) -> str:
+    """Return the requirement that a wrong recovery breaks: in order, a disk holds what a kill leaves too."""
+    return REQUIREMENTS.get((level, rule), REQUIREMENTS["process-crash", rule])
+
 
 TRIES: Final = 8
 """How often an operation is sent that is `not_stored` or `unavailable`."""
