@@ -1,4 +1,8 @@
 """The crash and fault engine: any implementation, uninstrumented, crashed at every window.
 
 - `trace`      what a program did to the files of its state directory, call by call
+- `recording`  how a program is run so that it is known, and what was seen
+- `tracer`     the program that stands between: `ptrace` stops threads at system calls, `recorder` knows what they do
+- `replay`     one line that plays a finding again
+- `workload`   what is asked of a journal that is to be crashed
 """
