@@ -76,7 +76,7 @@ _EVENTS: Final = uuid.UUID("5f0c4a9e-0000-4000-8000-00000000e4e7")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Exchange:
     """One request of a workload, and its answer; None if none came before the crash."""
 
     method: str
@@ -132,7 +132,7 @@ class Expectation:
     claims: Capabilities
 
 
-def expected(asked: Sequence[Asked], claims: Capabilities) -> Expectation:
+def expected(asked: Sequence[Exchange], claims: Capabilities) -> Expectation:
     """Return what may be there after a crash behind the last answer."""
     runs: dict[RunId, RunExpectation] = {}
     for each in asked:
@@ -142,7 +142,7 @@ def expected(asked: Sequence[Asked], claims: Capabilities) -> Expectation:
     return Expectation(runs, claims)
 
 
-def _after_append(run: RunExpectation, asked: Asked, claims: Capabilities) -> RunExpectation:
+def _after_append(run: RunExpectation, asked: Exchange, claims: Capabilities) -> RunExpectation:
     records = _records_of(asked.params["records"])
     if not records:
         return run
@@ -164,14 +164,14 @@ def _after_append(run: RunExpectation, asked: Asked, claims: Capabilities) -> Ru
     return replace(run, allowed=tuple(dict.fromkeys(possible)) or run.allowed)
 
 
-def _after_save(run: RunExpectation, asked: Asked, claims: Capabilities) -> RunExpectation:
+def _after_save(run: RunExpectation, asked: Exchange, claims: Capabilities) -> RunExpectation:
     del claims
     snapshot = msgspec.convert({"sequence": asked.params["sequence"], "body": asked.params["body"]}, Snapshot)
     is_saved = asked.answer is None or isinstance(asked.answer, Done | Unavailable)
     return replace(run, snapshots=(*run.snapshots, snapshot)) if is_saved else run
 
 
-def _after_lease(run: RunExpectation, asked: Asked, claims: Capabilities) -> RunExpectation:
+def _after_lease(run: RunExpectation, asked: Exchange, claims: Capabilities) -> RunExpectation:
     until_ms = None
     if isinstance(asked.answer, Granted | Renewed) and claims.lease_clock == "caller":
         until_ms = asked.answer.until_ms
@@ -182,7 +182,7 @@ def _after_lease(run: RunExpectation, asked: Asked, claims: Capabilities) -> Run
     return replace(run, epoch=epoch, held_until_ms=until_ms, requests_for_leases=requests)
 
 
-_CHANGES: Final[Mapping[str, Callable[[RunExpectation, Asked, Capabilities], RunExpectation]]] = {
+_CHANGES: Final[Mapping[str, Callable[[RunExpectation, Exchange, Capabilities], RunExpectation]]] = {
     "append": _after_append,
     "save_snapshot": _after_save,
     "acquire": _after_lease,

@@ -1,8 +1,8 @@
 """What a program did to the files of its state directory, call by call, and what it said meanwhile: one order.
 
-A trace is recorded once, over all threads and children of a program. Windows to kill it in are counted by it, and what a
-disk may hold after a power cut is worked out from it alone. Files are told apart by a number of their own, since a name
-may come to mean another file; the number 0 is the state directory.
+A trace is recorded once, over all threads and children of a program. Windows to kill it in are counted by it, and what
+a disk may hold after a power cut is worked out from it alone. Files are told apart by a number of their own, since a
+name may come to mean another file; the number 0 is the state directory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ STATE_DIRECTORY: Final = File(0)
 
 
 class Create(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """A new file or directory, with its first name."""
+    """A new file or directory, with its first name. A file that was opened without one has only its first `Link`."""
 
     directory: File
     name: str
@@ -71,7 +71,7 @@ class Sync(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
     file: File | None
     how: str
-    """`fsync`, `fdatasync`, `sync`, `syncfs`; `O_SYNC`, `O_DSYNC`, `RWF_DSYNC` right behind the write that was synchronous."""
+    """`fsync`, `fdatasync`, `sync`, `syncfs`; `O_SYNC`, `O_DSYNC`, `RWF_DSYNC` right behind a write of that kind."""
 
 
 class Answer(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -81,7 +81,7 @@ class Answer(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
 
 class Blind(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """Something that a trace of calls cannot show, such as a writable shared mapping: no verdict may rest on the rest."""
+    """Something that a trace of calls cannot show, such as a writable shared mapping: no base for a verdict."""
 
     sentence: str
 
