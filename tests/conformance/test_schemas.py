@@ -29,6 +29,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "acquire": {"run_id": RUN, "owner": RUN, "ttl_ms": 10, "now_ms": 0},
     "renew": {"run_id": RUN, "epoch": 1, "ttl_ms": 10, "now_ms": 0},
     "release": {"run_id": RUN, "epoch": 1},
+    "recover": {"path": "/s"},
     "shutdown": {},
 }
 
@@ -66,6 +67,8 @@ RESULTS: list[tuple[str, dict[str, Any]]] = [
     ("renew", {"refused": "stale_epoch"}),
     ("release", {}),
     ("release", {"refused": "stale_epoch"}),
+    ("recover", {}),
+    ("recover", {"refused": "unavailable"}),
     ("shutdown", {}),
 ]
 
@@ -96,6 +99,7 @@ NEAR_MISSES: list[tuple[str, object]] = [
     ("acquire", {"epoch": 1}),
     ("renew", {}),
     ("release", {"epoch": 1}),
+    ("recover", {"refused": "corrupt", "sequence": 1}),
     ("shutdown", {"bye": True}),
 ]
 

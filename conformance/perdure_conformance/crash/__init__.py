@@ -5,4 +5,9 @@
 - `tracer`     the program that stands between: `ptrace` stops threads at system calls, `recorder` knows what they do
 - `replay`     one line that plays a finding again
 - `workload`   what is asked of a journal that is to be crashed
+- `judge`      what must be there after a crash, and whether it is
+- `disk`       what a disk may hold after a crash, by level
+- `states`     the crashes that are tried, and how one that finds a fault is made smaller
+- `recovery`   how states are put before a journal, one after the other
+- `blame`      which call is to blame
 """

@@ -86,6 +86,7 @@ _RESULTS: Final[dict[str, Any]] = {
     "acquire": contract.Granted,
     "renew": contract.Renewed,
     "release": contract.Done,
+    "recover": contract.Done,
 }
 
 

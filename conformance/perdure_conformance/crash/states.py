@@ -1,0 +1,179 @@
+"""The crashes that are tried, those with the fewest deviations first, and how one that finds a fault is made smaller.
+
+Source: `docs/spec/crash.md`, "Levels"; "Facts that save days" of the crash design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+from random import Random
+from typing import Final
+
+from perdure.journal.contract import DurabilityLevel
+from perdure_conformance.crash.disk import Cut, Disk, Fate, Torn
+from perdure_conformance.crash.trace import Answer, Blind, Sync
+from perdure_conformance.shrinking import chunks, smallest
+
+_PAIRS_UP_TO: Final = 8
+"""Pairs are tried where no more calls than this are open; drawn ones cover the rest."""
+_PLACES: Final = 6
+"""At how many places a long write is torn."""
+_CHANCES: Final = (0.2, 0.5, 0.8)
+
+
+def cuts(disk: Disk, level: DurabilityLevel, *, draws: int, seed: int) -> Iterator[Cut]:
+    """Return the cuts that a level adds to the levels beneath: what is thought of, then what is drawn.
+
+    The same state may come more than once.
+    """
+    match level:
+        case "process-crash":
+            for calls in _moments(disk):
+                yield Cut(calls)
+        case "ordered":
+            yield from _beginnings(disk)
+        case "sector":
+            yield from _torn_beginnings(disk)
+        case "posix-weak":
+            yield from _one_deviation(disk)
+            yield from _one_kept(disk)
+            yield from _two_lost(disk)
+            yield from _drawn(disk, draws, Random(seed))  # noqa: S311 - a draw must be the same again
+
+
+def _moments(disk: Disk) -> list[int]:
+    """Return after how many calls a crash is worth a try: a sync alone makes nothing possible."""
+    return [0, *(index + 1 for index, each in enumerate(disk.operations) if not isinstance(each, Sync | Blind))]
+
+
+def _tail(disk: Disk, calls: int) -> tuple[int, ...]:
+    """Return the calls that may be missing at `ordered`."""
+    surely = disk.after_last_sync(calls)
+    return tuple(index for index in disk.pending(calls) if index >= surely)
+
+
+def _beginnings(disk: Disk) -> Iterator[Cut]:
+    tails = [(calls, _tail(disk, calls)) for calls in _moments(disk)]
+    for missing in range(1, 1 + max(len(tail) for _, tail in tails)):
+        for calls, tail in tails:
+            if len(tail) >= missing:
+                yield Cut(calls, tuple(Fate(index) for index in tail[-missing:]))
+
+
+def _torn_beginnings(disk: Disk) -> Iterator[Cut]:
+    tails = [(calls, _tail(disk, calls)) for calls in _moments(disk)]
+    for missing in range(max(len(tail) for _, tail in tails)):
+        for calls, tail in tails:
+            if len(tail) > missing:
+                torn, lost = tail[-missing - 1], tail[len(tail) - missing :]
+                for way in _tears(disk, torn):
+                    yield Cut(calls, (Fate(torn, way), *(Fate(index) for index in lost)))
+
+
+def _one_deviation(disk: Disk) -> Iterator[Cut]:
+    for calls in _moments(disk):
+        for index in disk.pending(calls):
+            yield Cut(calls, (Fate(index),))
+    for calls in _moments(disk):
+        for index in disk.pending(calls):
+            for way in _tears(disk, index):
+                yield Cut(calls, (Fate(index, way),))
+
+
+def _one_kept(disk: Disk) -> Iterator[Cut]:
+    for calls in _moments(disk):
+        pending = disk.pending(calls)
+        if pending:
+            yield Cut(calls, tuple(map(Fate, pending)))
+        for kept in pending:
+            yield Cut(calls, tuple(Fate(index) for index in pending if index != kept))
+
+
+def _two_lost(disk: Disk) -> Iterator[Cut]:
+    for calls in _moments(disk):
+        pending = disk.pending(calls)
+        if len(pending) <= _PAIRS_UP_TO:
+            for pair in combinations(pending, 2):
+                yield Cut(calls, tuple(map(Fate, pair)))
+
+
+def _drawn(disk: Disk, draws: int, random: Random) -> Iterator[Cut]:
+    moments = [calls for calls in _moments(disk) if len(disk.pending(calls)) > 1]
+    for _ in range(draws if moments else 0):
+        calls = random.choice(moments)
+        chance = random.choice(_CHANCES)
+        fates = [
+            Fate(index, _drawn_tear(disk, index, random)) for index in disk.pending(calls) if random.random() < chance
+        ]
+        yield Cut(calls, tuple(fates))
+
+
+def _drawn_tear(disk: Disk, index: int, random: Random) -> Torn | None:
+    sectors = disk.sectors(index)
+    if sectors == 0 or random.random() < 0.5:
+        return None
+    kept = tuple(sector for sector in range(sectors) if random.random() < 0.5)
+    return Torn(kept if len(kept) < sectors else kept[:-1], is_long=random.random() < 0.5)
+
+
+def _tears(disk: Disk, index: int) -> Iterator[Torn]:
+    """Return the ways in which a write is torn: none of it but its length; a part missing; a part alone."""
+    sectors = disk.sectors(index)
+    if sectors == 0:
+        return
+    everything = tuple(range(sectors))
+    places = sorted({round(place * (sectors - 1) / _PLACES) for place in range(_PLACES + 1)})
+    yield Torn((), is_long=True)
+    for place in places[1:]:
+        yield Torn(everything[:place], is_long=False)
+        yield Torn(everything[:place], is_long=True)
+    for place in places[:-1]:
+        yield Torn(everything[:place] + everything[place + 1 :], is_long=True)
+        yield Torn((place,), is_long=True)
+    if sectors > 1:
+        yield Torn(everything[-1:], is_long=True)
+
+
+def smaller(cut: Cut, disk: Disk, level: DurabilityLevel, fails: Callable[[Cut], bool]) -> Cut:
+    """Return the smallest cut found that still fails at this level: less lost, less torn, an earlier crash."""
+    tried = {cut}
+
+    def still_fails(candidate: Cut) -> bool:
+        if candidate in tried or not disk.allows(candidate, level):
+            return False
+        tried.add(candidate)
+        return fails(candidate)
+
+    return smallest(cut, still_fails, lambda each: _candidates(each, disk))
+
+
+def _candidates(cut: Cut, disk: Disk) -> Iterator[Cut]:
+    """Return cuts that say less: half of the deviations, one less, a write that is there, an earlier crash."""
+    fates = cut.fates
+    for part in chunks(len(fates)):
+        yield Cut(cut.calls, fates[: part.start] + fates[part.stop :])
+    if len(fates) == 1:
+        yield Cut(cut.calls)
+    for place, fate in enumerate(fates):
+        for simpler in _simpler(disk, fate):
+            yield Cut(cut.calls, (*fates[:place], simpler, *fates[place + 1 :]))
+    last = max((fate.call for fate in fates), default=-1)
+    for calls in _earlier(disk, cut.calls, last + 1):
+        yield Cut(calls, fates)
+
+
+def _simpler(disk: Disk, fate: Fate) -> Iterable[Fate]:
+    """Return fates of a torn write that are easier to understand: nothing of it, but its length; a beginning."""
+    if fate.torn is None:
+        return ()
+    ways: list[Torn | None] = [None, *_tears(disk, fate.call)]
+    known = ways.index(fate.torn) if fate.torn in ways else len(ways)
+    return [Fate(fate.call, way) for way in ways[:known]]
+
+
+def _earlier(disk: Disk, calls: int, at_least: int) -> Sequence[int]:
+    """Return after how few calls the crash may come instead; the moment after each answer first."""
+    moments = [each for each in _moments(disk) if at_least <= each < calls]
+    after_answers = [each for each in moments if each and isinstance(disk.operations[each - 1], Answer)]
+    return list(dict.fromkeys([*after_answers, *moments]))
