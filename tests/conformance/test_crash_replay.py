@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.journal.contract import Acknowledged
+from perdure.journal.contract import Acknowledged, Done, Granted
 from perdure_conformance.crash.replay import (
     Failure,
     Kill,
