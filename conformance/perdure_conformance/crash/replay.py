@@ -24,16 +24,16 @@ Level = Literal["process-crash", "ordered", "sector", "posix-weak"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Workload:
     """What is asked of the program: the same words ask the same again."""
 
-    workload: str
+    name: str
     """A name in `workload.WORKLOADS`."""
     appends: int
     seed: int
 
     def __str__(self) -> str:
-        return f"w={self.workload},n={self.appends},seed={self.seed}"
+        return f"w={self.name},n={self.appends},seed={self.seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +122,18 @@ Fault = Undisturbed | Kill | Failure | Short | Power | Network | Schedule
 class Replay:
     """What is asked, and what happens at each start of the program; at later ones nothing does."""
 
-    asked: Asked
+    workload: Workload
     faults: tuple[Fault, ...]
 
     def __str__(self) -> str:
-        return f"{VERSION}:{self.asked}:{'+'.join(map(str, self.faults))}"
+        return f"{VERSION}:{self.workload}:{'+'.join(map(str, self.faults))}"
 
 
 class ReplayError(ValueError):
     """A line that is none of these. `str(error)` is one sentence."""
 
 
-_ASKED: Final = re.compile(r"w=([a-z][a-z-]*),n=([1-9][0-9]{0,3}),seed=([0-9]{1,18})")
+_WORKLOAD: Final = re.compile(r"w=([a-z][a-z-]*),n=([1-9][0-9]{0,3}),seed=([0-9]{1,18})")
 _COUNT: Final = "([1-9][0-9]{0,8})"
 _CALL: Final = "([a-z][a-z0-9_]*)"
 _NUMBER: Final = "(0|[1-9][0-9]{0,8})"
@@ -156,12 +156,12 @@ def parse(line: str) -> Replay:
     version, _, rest = line.strip().partition(":")
     if version != VERSION:
         raise ReplayError(f"{line!a} is no replay that is known here: it does not begin with {VERSION}:.")
-    asked, _, faults = rest.partition(":")
-    found = _ASKED.fullmatch(asked)
+    words, _, faults = rest.partition(":")
+    found = _WORKLOAD.fullmatch(words)
     if found is None:
-        raise ReplayError(f"{asked!a} in {line!a} does not say what is asked: write w=append,n=3,seed=7.")
+        raise ReplayError(f"{words!a} in {line!a} does not say what is asked: write w=append,n=3,seed=7.")
     return Replay(
-        Asked(found[1], int(found[2]), int(found[3])), tuple(parse_fault(fault) for fault in faults.split("+"))
+        Workload(found[1], int(found[2]), int(found[3])), tuple(parse_fault(fault) for fault in faults.split("+"))
     )
 
 

@@ -1,6 +1,6 @@
-"""What is asked of a journal that is to be crashed: a few appends, the same ones for the same words.
+"""What is asked of a journal that is to be crashed: a few requests, the same ones for the same words.
 
-The first line that an adapter answers is that of `initialize`; the line `1 + i` is that of append `i`, counted from 1.
+The first line that an adapter answers is that of `initialize`; the line `1 + i` is that of request `i`, counted from 1.
 """
 
 from __future__ import annotations
@@ -12,61 +12,48 @@ from typing import Final
 
 import msgspec
 
-from perdure.journal.contract import Envelope
-from perdure.kernel.identity import RunId
 from perdure.kernel.values import JsonObject
-from perdure_conformance.crash.replay import Asked, ReplayError
-from perdure_conformance.journal.operations import Append, Identities, RecordSpec
+from perdure_conformance.crash.replay import ReplayError, Workload
+from perdure_conformance.journal.operations import Acquire, Append, Identities, RecordSpec, SaveSnapshot
 
-ANSWERS_BEFORE_THE_FIRST_APPEND: Final = 1
+ANSWERS_BEFORE_THE_FIRST_REQUEST: Final = 1
 """That of `initialize`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """One append as it is sent."""
+class Request:
+    """One request, as it is sent."""
 
-    number: int
-    """Counted from 1."""
-    run_id: RunId
-    expected_next: int
-    records: tuple[Envelope, ...]
-
-    def params(self) -> JsonObject:
-        """Return the request."""
-        return {
-            "run_id": self.run_id,
-            "expected_next": self.expected_next,
-            "epoch": None,
-            "records": msgspec.to_builtins(list(self.records)),
-        }
+    method: str
+    params: JsonObject
 
 
-def workload(asked: Asked) -> Sequence[Sent]:
-    """Return the appends in order. Raises `ReplayError` if there is no such workload."""
-    drawn = WORKLOADS.get(asked.workload)
+def requests(workload: Workload) -> Sequence[Request]:
+    """Return the requests in order. Raises `ReplayError` if there is no such workload."""
+    drawn = WORKLOADS.get(workload.name)
     if drawn is None:
-        raise ReplayError(f"There is no workload {asked.workload!a}; write one of {', '.join(sorted(WORKLOADS))}.")
-    identities = Identities(asked.seed, 0)
-    operations = drawn(asked.appends, random.Random(f"{asked}"))  # noqa: S311 - drawn again from the same words
-    return [_sent(number, operation, identities) for number, operation in enumerate(operations, 1)]
+        raise ReplayError(f"There is no workload {workload.name!a}; write one of {', '.join(sorted(WORKLOADS))}.")
+    identities = Identities(workload.seed, 0)
+    operations = drawn(workload.appends, random.Random(f"{workload}"))  # noqa: S311 - drawn again from the same words
+    return [_request(operation, identities) for operation in operations]
 
 
-def further(asked: Asked, run_id: RunId, expected_next: int, start: int = 0) -> Sent:
-    """Return one more append to a run, of events that nothing else sends: it tells whether the journal goes on.
-
-    After each start of the program it is another one; starts are counted from 0.
-    """
-    identities = Identities(asked.seed, 0)
-    run = next(number for number in range(_RUNS) if identities.run_id(number) == run_id)
-    first = _EVENTS_OF_WORKLOADS + 2 * start
-    append = Append(run, expected_next, (RecordSpec(first, text="further"), RecordSpec(first + 1)))
-    return _sent(0, append, identities)
+Changing = Append | SaveSnapshot | Acquire
 
 
-def _sent(number: int, operation: Append, identities: Identities) -> Sent:
+def _request(operation: Changing, identities: Identities) -> Request:
     run_id = identities.run_id(operation.run)
-    return Sent(number, run_id, operation.expected_next, identities.envelopes(operation))
+    match operation:
+        case Append():
+            records = msgspec.to_builtins(list(identities.envelopes(operation)))
+            place: JsonObject = {"run_id": run_id, "expected_next": operation.expected_next, "epoch": None}
+            return Request("append", {**place, "records": records})
+        case SaveSnapshot(sequence=sequence):
+            body = identities.snapshot_body(operation)
+            return Request("save_snapshot", {"run_id": run_id, "sequence": sequence, "body": body})
+        case Acquire(ttl_ms=ttl_ms, now_ms=now_ms):
+            owner = identities.owner_id(operation.owner)
+            return Request("acquire", {"run_id": run_id, "owner": owner, "ttl_ms": ttl_ms, "now_ms": now_ms})
 
 
 def _appends(count: int, draw: random.Random, *, runs: int = 1, sizes_bytes: Sequence[int] = (0,)) -> Sequence[Append]:
@@ -83,14 +70,22 @@ def _appends(count: int, draw: random.Random, *, runs: int = 1, sizes_bytes: Seq
     return appends
 
 
-_RUNS: Final = 2
-_EVENTS_OF_WORKLOADS: Final = 5_000
+def _caches_and_leases(count: int, draw: random.Random) -> Sequence[Changing]:
+    """Return appends, a snapshot after each, and a lease of another run that is over when the next is asked for."""
+    operations: list[Changing] = []
+    for index, append in enumerate(_appends(count, draw)):
+        last = append.expected_next + len(append.records) - 1
+        operations += [append, SaveSnapshot(0, last, "state"), Acquire(1, ttl_ms=10, now_ms=100 * index)]
+    return operations
+
+
 _PAGES_BYTES: Final = (600, 5_000, 70_000)
 """More than a sector, a page, a pipe or a buffer."""
 
-WORKLOADS: Final[Mapping[str, Callable[[int, random.Random], Sequence[Append]]]] = {
+WORKLOADS: Final[Mapping[str, Callable[[int, random.Random], Sequence[Changing]]]] = {
     "append": _appends,
+    "caches": _caches_and_leases,
     "large": lambda count, draw: _appends(count, draw, sizes_bytes=_PAGES_BYTES),
-    "runs": lambda count, draw: _appends(count, draw, runs=_RUNS),
+    "runs": lambda count, draw: _appends(count, draw, runs=2),
 }
-"""Small records of one run; large ones; small ones of two runs in turn."""
+"""Small records of one run; snapshots and leases too; large records; small ones of two runs in turn."""
