@@ -9,7 +9,7 @@ from perdure.kernel.values import JsonObject
 from perdure_conformance.crash.journals import JournalOfFrames
 from perdure_conformance.crash.power import Recorded
 from perdure_conformance.crash.record import converse
-from perdure_conformance.crash.replay import Asked
+from perdure_conformance.crash.replay import Workload
 from perdure_conformance.crash.trace import (
     STATE_DIRECTORY,
     Answer,
@@ -105,12 +105,12 @@ class _Telling:
         return self._connection.stderr()
 
 
-def recorded(journal: type[JournalOfFrames], folder: Path, asked: Asked) -> Recorded:
+def recorded(journal: type[JournalOfFrames], folder: Path, workload: Workload) -> Recorded:
     """Send the workload to a journal in this process, and watch what it does."""
     folder.mkdir()
     system = Watched(folder)
     watched: type[JournalOfFrames] = type(journal.__name__, (journal,), {"system": system})
     connection = _Telling(LocalConnection(Dispatcher(watched), 10, Transcript()), system)
-    claims, exchanges = converse(connection, asked, folder)
+    claims, exchanges = converse(connection, workload, folder)
     connection.close()
     return Recorded(Trace([], system.calls), exchanges, claims)

@@ -14,7 +14,7 @@ from perdure_conformance.crash.judge import REQUIREMENTS
 from perdure_conformance.crash.mutants import MUTANTS
 from perdure_conformance.crash.power import Judged, judge
 from perdure_conformance.crash.recovery import recoverer, scratch
-from perdure_conformance.crash.replay import Asked
+from perdure_conformance.crash.replay import Workload
 from perdure_conformance.journal.dispatch import JOURNALS
 
 
@@ -25,7 +25,7 @@ def place() -> Iterator[Path]:
 
 
 def judged(journal: type[JournalOfFrames], place: Path, seed: int = 7) -> Judged:
-    found = recorded(journal, place / "recorded", Asked("append", 4, seed))
+    found = recorded(journal, place / "recorded", Workload("append", 4, seed))
     with recoverer(JOURNALS.of(journal), timeout_s=10) as opened:
         return judge(found, opened, place, seed=seed)
 

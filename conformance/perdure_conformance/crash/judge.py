@@ -136,7 +136,7 @@ def expected(asked: Sequence[Exchange], claims: Capabilities) -> Expectation:
     """Return what may be there after a crash behind the last answer."""
     runs: dict[RunId, RunExpectation] = {}
     for each in asked:
-        if "run_id" in each.params and each.method in _CHANGES:
+        if each.method in _CHANGES and _is_claimed(each.method, claims):
             run_id = RunId(str(each.params["run_id"]))
             runs[run_id] = _CHANGES[each.method](runs.get(run_id, RunExpectation()), each, claims)
     return Expectation(runs, claims)
@@ -189,6 +189,11 @@ _CHANGES: Final[Mapping[str, Callable[[RunExpectation, Exchange, Capabilities], 
     "renew": _after_lease,
     "release": _after_lease,
 }
+
+
+def _is_claimed(method: str, claims: Capabilities) -> bool:
+    """Tell whether a request can have changed anything: what is not claimed is not offered."""
+    return method == "append" or (claims.snapshots if method == "save_snapshot" else claims.leases)
 
 
 def _records_of(records: object) -> tuple[Envelope, ...]:
