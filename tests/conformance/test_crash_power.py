@@ -12,7 +12,7 @@ from perdure_conformance.crash import mutants
 from perdure_conformance.crash.journals import Appends, JournalOfFrames, Replaces
 from perdure_conformance.crash.judge import REQUIREMENTS
 from perdure_conformance.crash.mutants import MUTANTS
-from perdure_conformance.crash.power import Judged, judge
+from perdure_conformance.crash.power import Bench, Judged, judge
 from perdure_conformance.crash.recovery import recoverer, scratch
 from perdure_conformance.crash.replay import Workload
 from perdure_conformance.journal.dispatch import JOURNALS
@@ -27,7 +27,7 @@ def place() -> Iterator[Path]:
 def judged(journal: type[JournalOfFrames], place: Path, seed: int = 7) -> Judged:
     found = recorded(journal, place / "recorded", Workload("append", 4, seed))
     with recoverer(JOURNALS.of(journal), timeout_s=10) as opened:
-        return judge(found, opened, place, seed=seed)
+        return judge(Bench(found, opened, place), seed=seed)
 
 
 @pytest.mark.parametrize("journal", [Appends, Replaces])
@@ -36,7 +36,6 @@ def test_a_good_journal_holds_at_every_level(journal: type[JournalOfFrames], pla
     found = judged(journal, place, seed)
     assert found.findings == {}
     assert found.highest_level == "posix-weak"
-    assert set(found.verdicts().values()) == {"pass"}
 
 
 BLAMED = {
@@ -71,7 +70,6 @@ def test_each_mutant_is_found_by_name_and_the_guilty_call_is_named(name: str, pl
     finding = found.findings[mutant.breaks]
     assert finding.level == found.broken_level
     assert finding.blame.startswith(BLAMED[name])
-    assert found.verdicts()[mutant.breaks] == "fail"
     assert finding.cut.size <= 2
 
 

@@ -24,7 +24,7 @@ def blame(disk: Disk, cut: Cut, rule: Rule) -> str:
         return f"{_what(disk, guilty)} takes away what was acknowledged before it"
     sync = _sync(disk, guilty)
     if last is None or last in {fate.call for fate in cut.fates}:
-        return f"{_what(disk, guilty)} is enough, and no {sync} has come that forbids it"
+        return f"{_what(disk, guilty)} is enough: no {sync} covers it yet"
     return f"{_text(disk, last)} may be on the disk before {_what(disk, guilty)}: there is no {sync} between"
 
 

@@ -60,6 +60,10 @@ REQUIREMENTS: Final[Mapping[tuple[DurabilityLevel, Rule], str]] = {
 """The requirements of `docs/spec/crash.md`, by level and rule."""
 
 
+AFTER_AN_ERROR: Final = "CRS-041"
+"""The requirement that is broken, whatever the rule, where a call failed or wrote less."""
+
+
 def requirement_of(level: DurabilityLevel, rule: Rule) -> str:
     """Return the requirement that a wrong recovery breaks: in order, a disk holds what a kill leaves too."""
     return REQUIREMENTS.get((level, rule), REQUIREMENTS["process-crash", rule])

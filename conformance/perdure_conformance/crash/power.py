@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,6 @@ from perdure_conformance.crash.blame import blame
 from perdure_conformance.crash.disk import Cut, Disk
 from perdure_conformance.crash.judge import (
     LEVELS,
-    REQUIREMENTS,
     Broken,
     Exchange,
     Expectation,
@@ -31,7 +30,6 @@ from perdure_conformance.crash.judge import (
 from perdure_conformance.crash.recovery import Recoverer, lay_out
 from perdure_conformance.crash.states import cuts, smaller
 from perdure_conformance.crash.trace import Trace
-from perdure_conformance.verdict import Evidence, Verdict, verdict_on
 
 DRAWS: Final = 400
 """How many power cuts are drawn at `posix-weak`, behind those that were thought of."""
@@ -49,10 +47,14 @@ class Recorded:
     """Each request with its answer, in order: the first, `initialize`, was answered by the line with number 1."""
     claims: Capabilities
 
-    def after(self, answered: int) -> Expectation:
-        """Return what may be there once so many lines were answered, with the next request on its way."""
+    def before(self, answered: int) -> Sequence[Exchange]:
+        """Return what was asked once so many lines were answered, with the next request on its way."""
         next_one = [replace(each, answer=None) for each in self.exchanges[answered : answered + 1]]
-        return expected([*self.exchanges[:answered], *next_one], self.claims)
+        return [*self.exchanges[:answered], *next_one]
+
+    def after(self, answered: int) -> Expectation:
+        """Return what may be there once so many lines were answered."""
+        return expected(self.before(answered), self.claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,32 +106,13 @@ class Judged:
         above = len(self.levels) if self.broken_level is None else self.levels.index(self.broken_level)
         return self.levels[above - 1] if above else None
 
-    def verdicts(self) -> Mapping[str, Verdict]:
-        """Return the verdict on each requirement."""
-        return {requirement: self._verdict(*key) for key, requirement in REQUIREMENTS.items()}
-
-    def finding_of(self, level: DurabilityLevel, rule: Rule) -> Finding | None:
-        """Return what shows that a rule is broken at a level: its own finding, or one of a level beneath."""
-        own = self.findings.get(requirement_of(level, rule))
-        beneath = LEVELS[: LEVELS.index(level)]
-        others = (each for each in self.findings.values() if each.rule == rule and each.level in beneath)
-        return own or next(others, None)
-
-    def _verdict(self, level: DurabilityLevel, rule: Rule) -> Verdict:
-        evidence = Evidence(
-            claimed=self.claims.durable is not None and LEVELS.index(level) <= LEVELS.index(self.claims.durable),
-            broken=self.finding_of(level, rule) is not None,
-            interrupted=bool(self.blind),
-            reached=sum(self.states.values()) if level in self.levels else 0,
-        )
-        return verdict_on(evidence)
-
 
 class Bench:
     """One recording before one recoverer: each state is judged once."""
 
     def __init__(self, recorded: Recorded, recoverer: Recoverer, folder: Path) -> None:
         self.disk = Disk(recorded.trace)
+        self.claims = recorded.claims
         self._recorded = recorded
         self._recoverer = recoverer
         self._folder = folder
@@ -167,19 +150,18 @@ class Bench:
 
 
 def judge(
-    recorded: Recorded,
-    recoverer: Recoverer,
-    folder: Path,
+    bench: Bench,
     *,
     levels: Sequence[DurabilityLevel] = LEVELS,
     seed: int = 0,
     draws: int = DRAWS,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Judged:
     """Judge a recording at each level, the weakest first."""
     began = time.monotonic()
-    bench = Bench(recorded, recoverer, folder)
-    judged = Judged(recorded.claims, levels=tuple(levels), blind=bench.disk.blind)
+    judged = Judged(bench.claims, levels=tuple(levels), blind=bench.disk.blind)
     for level in () if judged.blind else levels:
+        progress(f"power, {level}")
         _judge_level(bench, judged, level, cuts(bench.disk, level, draws=draws, seed=seed))
     judged.seconds = time.monotonic() - began
     return judged
