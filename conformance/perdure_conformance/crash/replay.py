@@ -81,6 +81,18 @@ class Short:
 
 
 @dataclass(frozen=True, slots=True)
+class Tear:
+    """All processes are killed within the so-manieth call of this name, when it has written so many bytes."""
+
+    call: str
+    ordinal: int
+    size_bytes: int
+
+    def __str__(self) -> str:
+        return f"tear/{self.call}#{self.ordinal}={self.size_bytes}"
+
+
+@dataclass(frozen=True, slots=True)
 class Power:
     """The power goes after so many calls of the trace; the deviations say what of them the disk does not hold."""
 
@@ -115,7 +127,7 @@ class Schedule:
         return f"sched/{','.join(map(str, self.choices))}:{self.happening}"
 
 
-Fault = Undisturbed | Kill | Failure | Short | Power | Network | Schedule
+Fault = Undisturbed | Kill | Failure | Short | Tear | Power | Network | Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +156,7 @@ _FORMS: Final = {
         "kill": f"kill/({'|'.join(get_args(Moment))}):{_COUNT}",
         "err": f"err/{_CALL}#{_COUNT}=(E[A-Z0-9]+)",
         "short": f"short/{_CALL}#{_COUNT}={_COUNT}",
+        "tear": f"tear/{_CALL}#{_COUNT}={_COUNT}",
         "power": f"power/({'|'.join(get_args(Level))}):t{_NUMBER}:([^+\\s]*)",
         "net": f"net/({'|'.join(get_args(Direction))})#{_COUNT}=([a-z][a-z0-9-]*)",
         "sched": r"sched/([0-9]+(?:,[0-9]+)*|):([a-z0-9-]+)",
@@ -184,6 +197,8 @@ def _fault(text: str, found: re.Match[str]) -> Fault:
             return Failure(found[1], int(found[2]), found[3])
         case "short":
             return Short(found[1], int(found[2]), int(found[3]))
+        case "tear":
+            return Tear(found[1], int(found[2]), int(found[3]))
         case "power":
             return Power(_level(found[1]), int(found[2]), found[3])
         case "net":
