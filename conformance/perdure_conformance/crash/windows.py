@@ -107,6 +107,11 @@ class Judged:
     starts: tuple[Start, ...] = field(default=(), repr=False)
 
     @property
+    def is_of_a_kill(self) -> bool:
+        """Whether the program was killed and nothing else was done to it; otherwise a call failed or wrote less."""
+        return all(isinstance(fault, Kill | Tear | Undisturbed) for fault in self.replay.faults)
+
+    @property
     def sentence(self) -> str:
         """Say what was done, and what is wrong with what came of it."""
         if self.broken is None:
