@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from tests.conformance.helpers import ROOT, compiled
 from perdure_conformance.crash.disk import Cut, Disk
 from perdure_conformance.crash.recording import why_not
 from perdure_conformance.crash.recovery import recoverer, scratch
-from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Undisturbed, Workload, parse
+from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear, Undisturbed, Workload, parse
 from perdure_conformance.crash.windows import CannotBeTried, Judged, Windows, faults
 from perdure_conformance.harness.targets import CommandTarget, Target
 
@@ -186,3 +187,37 @@ def test_the_journal_on_node_holds_when_it_is_killed() -> None:
         kills = list(of_kinds(tried, [Kill]))
     assert len(kills) > 8
     assert [each.sentence for each in kills if each.broken or each.diverged] == []
+
+
+@pytest.fixture(scope="module")
+def in_c(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("gcc") is None:
+        pytest.skip("There is no compiler.")
+    done = tmp_path_factory.mktemp("compiled") / "journal"
+    subprocess.run(["gcc", "-w", "-o", f"{done}", f"{ADAPTER.with_name('crashing_journal.c')}"], check=True)
+    return done
+
+
+def test_a_good_journal_in_c_holds_in_every_window(in_c: Path) -> None:
+    with windows(CommandTarget((f"{in_c}", "good")), LARGE) as tried:
+        judged = list(tried.all())
+    assert [each.sentence for each in judged if each.broken or each.diverged] == []
+    assert any(isinstance(each.replay.faults[0], Tear) for each in judged)
+
+
+@pytest.mark.parametrize(
+    ("how", "workload", "line", "call"),
+    [
+        ("writes-in-place", TWO, "kill/after:3", "killed just behind call 3 (truncate log to 0)"),
+        ("ignores-errors", TWO, "err/pwrite64#1=EIO", "call 2 (write log) failed with EIO"),
+        ("ignores-short-writes", TWO, "short/pwrite64#1=1", "call 2 (write log) wrote 1 byte and no more"),
+        ("cuts-too-much", LARGE, "tear/pwrite64#2=2335", "killed within call 4 (write log), 2335 bytes of it written"),
+    ],
+)
+def test_a_broken_journal_in_c_is_blamed_too(in_c: Path, how: str, workload: Workload, line: str, call: str) -> None:
+    expected = parse(f"v1:{workload}:{line}")
+    with windows(CommandTarget((f"{in_c}", how)), workload) as tried:
+        tries = of_kinds(tried, [type(fault) for fault in expected.faults])
+        found = next(each for each in tries if each.broken is not None)
+    assert found.replay == expected
+    assert found.sentence.startswith(f"{call}: ")
