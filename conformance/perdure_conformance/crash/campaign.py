@@ -27,7 +27,7 @@ from perdure_conformance.crash.judge import (
 from perdure_conformance.crash.record import record
 from perdure_conformance.crash.recording import why_not
 from perdure_conformance.crash.recovery import Recoverer, recoverer, scratch
-from perdure_conformance.crash.replay import Kill, Power, Replay, ReplayError, Workload
+from perdure_conformance.crash.replay import Power, Replay, ReplayError, Workload
 from perdure_conformance.crash.windows import CannotBeTried, Judged, Windows
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
@@ -249,8 +249,7 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
     wrong = diverged = 0
     try:
         for judged in windows.all():
-            is_of_error = not isinstance(judged.replay.faults[-1], Kill)
-            outcome.counts["errors" if is_of_error else "calls"] += 1
+            outcome.counts["calls" if judged.is_of_a_kill else "errors"] += 1
             progress(f"calls, {outcome.counts['calls'] + outcome.counts['errors']} windows")
             diverged += judged.diverged is not None
             if judged.broken is None or judged.diverged is not None:
@@ -271,10 +270,9 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
 
 def _of_window(judged: Judged) -> Found:
     assert judged.broken is not None
-    is_kill = all(isinstance(fault, Kill) for fault in judged.replay.faults)
     rule = judged.broken.rule
     return Found(
-        requirement=requirement_of("process-crash", rule) if is_kill else AFTER_AN_ERROR,
+        requirement=requirement_of("process-crash", rule) if judged.is_of_a_kill else AFTER_AN_ERROR,
         layer="calls",
         level="process-crash",
         rule=rule,
