@@ -135,7 +135,11 @@ def again(folder: Path, *, timeout_s: float = 10.0, as_json: bool) -> NoReturn:
 
 def _play(target: Target, line: str, timeout_s: float, *, as_json: bool) -> NoReturn:
     try:
-        found = play(target, parse(line), timeout_s)
+        replay = parse(line)
+    except ReplayError as error:
+        wrong_usage(f"{error}")
+    try:
+        found = play(target, replay, timeout_s)
     except (ReplayError, CannotBeTried, AdapterFault, Silence) as error:
         sys.stderr.write(f"perdure: {inert(str(error))}\n")
         sys.exit(NO_VERDICT)
