@@ -40,6 +40,16 @@ LAYERS: Final[Mapping[Layer, str]] = {
 }
 """What is tried, by name."""
 
+
+def layers_of(requirement: str) -> Mapping[Layer, str]:
+    """Return which layers judge a requirement."""
+    level = next((level for (level, _), known in REQUIREMENTS.items() if known == requirement), None)
+    if level == "process-crash":
+        return LAYERS
+    name: Layer = "calls" if level is None else "power"
+    return {name: LAYERS[name]}
+
+
 NOT_THERE: Final = (
     "connections that are cut, servers that are killed in a loop, threads that are switched at each call: not yet",
     "a disk that loses what it has synced, or damages what nobody wrote to",
@@ -138,8 +148,7 @@ class Outcome:
         return self.level is not None and LEVELS.index(level) <= LEVELS.index(self.level)
 
     def _verdict(self, level: DurabilityLevel, rule: Rule) -> Verdict:
-        layers: set[Layer] = {"power"} if level != "process-crash" else {"power", "calls"}
-        asked = layers & set(self.options.layers)
+        asked = layers_of(REQUIREMENTS[level, rule]).keys() & set(self.options.layers)
         reached = sum(self.counts[each] for each in LEVELS[: LEVELS.index(level) + 1])
         return verdict_on(
             Evidence(
