@@ -123,6 +123,13 @@ def test_a_torn_write_is_there_by_sectors() -> None:
     assert b"old" + bytes(1_200) in [image["data"] for image in found(torn, "sector")]
 
 
+def test_a_write_within_which_its_process_was_killed_is_there_up_to_a_page() -> None:
+    long = disk(Write(OLD, 3, b"x" * 9_000))
+    sizes = [len(image["data"]) for image in found(long, "process-crash")]
+    assert sizes == [9_003, 4_096, 8_192]
+    assert [len(image["data"]) for image in found(long, "ordered")] == [*sizes, 3]
+
+
 def test_a_length_that_is_not_synced_may_be_the_old_one() -> None:
     cut = disk(Truncate(OLD, 1), Truncate(OLD, 2))
     assert [image["data"] for image in found(cut, "posix-weak")] == [b"o\0", b"o", b"old", b"ol"]

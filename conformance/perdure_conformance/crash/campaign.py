@@ -273,6 +273,9 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
     except CannotBeTried as reason:
         outcome.open["calls"] = f"{reason}"
         return
+    unseen = windows.recorded().start.recording.unseen
+    if unseen:
+        outcome.open["calls"] = f"there are windows that nobody can try: {unseen[0]}."
     if diverged:
         outcome.open["calls"] = f"{diverged} windows were not those that were meant: it does not do the same each time."
 

@@ -122,6 +122,12 @@ class Recording(Struct, frozen=True):
         return next((line for line in self.lines if isinstance(line, End)), None)
 
     @property
+    def unseen(self) -> Sequence[str]:
+        """What changes files without a call that could be stopped at: there are windows that nobody tries."""
+        found = [done.call.operation for done in self.done if not done.number]
+        return [operation.sentence for operation in found if isinstance(operation, Blind)]
+
+    @property
     def blind(self) -> Sequence[str]:
         """What the trace cannot show."""
         return [done.call.operation.sentence for done in self.done if isinstance(done.call.operation, Blind)]

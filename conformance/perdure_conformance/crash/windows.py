@@ -14,7 +14,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -47,6 +49,7 @@ from perdure_conformance.journal.client import JournalClient, NotSupported
 
 _PAGE: Final = 1_000
 _PAGE_BYTES: Final = 4_096
+_AHEAD: Final = 2
 _TRIES_OF_A_LOAD: Final = 2
 """An answer that was refused once may come from what is left of the first try."""
 
@@ -170,7 +173,7 @@ class Windows:
         return self._recorded
 
     def _undisturbed(self) -> Crashed:
-        found = self.begin(Undisturbed())
+        found = self.begin(Undisturbed(), with_reads=True)
         if found.start.ended is not None:
             raise CannotBeTried(f"Undisturbed, it does not come to its end: {found.start.ended}")
         for number, asked in enumerate(found.start.asked, 1):
@@ -187,13 +190,26 @@ class Windows:
         yield self.go_on(recorded, ())
         ways: set[str] = set()
         yield from self._each_recovery(recorded, ways)
-        for fault in faults(recorded.start.recording):
-            crashed = self.begin(fault)
+        for crashed in self._begun(faults(recorded.start.recording)):
             judged = self.go_on(crashed, ())
             yield judged
             is_new = judged.recovered is not None and judged.broken is None
-            if isinstance(fault, Kill | Tear) and is_new and len(ways) < recoveries:
+            if isinstance(crashed.fault, Kill | Tear) and is_new and len(ways) < recoveries:
                 yield from self._each_recovery(crashed, ways)
+
+    def _begun(self, tried: Iterator[Fault]) -> Iterator[Crashed]:
+        """Begin with each fault, in order, a few ahead of the judge: most of the time goes into starting programs."""
+        pool = ThreadPoolExecutor(_AHEAD, "perdure-window")
+        try:
+            begun: deque[Future[Crashed]] = deque()
+            for fault in tried:
+                begun.append(pool.submit(self.begin, fault))
+                if len(begun) > _AHEAD:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def recoveries(self, crashed: Crashed) -> Iterator[Judged]:
         """Disturb the next start at each of its calls, and at each of its reads."""
@@ -205,11 +221,11 @@ class Windows:
         first, *later = replay.faults
         return self.go_on(self.begin(first), later)
 
-    def begin(self, fault: Fault) -> Crashed:
+    def begin(self, fault: Fault, *, with_reads: bool = False) -> Crashed:
         """Start the program on an empty state directory, ask it everything, and disturb it once."""
         state = self._new_state()
         state.mkdir()
-        start = self._start(state, fault, self._ask_all)
+        start = self._start(state, fault, self._ask_all, with_reads=with_reads)
         image = image_of(state)
         shutil.rmtree(state)
         return Crashed(fault, start, expected(start.asked, self.claims), image)
@@ -365,7 +381,7 @@ def _call(start: Start, fault: Fault) -> str:
 
 
 def faults(recording: Recording) -> Iterator[Fault]:
-    """Yield every way to disturb a run that was recorded: the kills in order, then writes cut short, then errors.
+    """Yield every way to disturb a recorded run: kills in order, then writes cut short, reads and calls that fail.
 
     To be killed just before a call is to be killed behind the one before, unless something was answered in between.
     Within a call, a kill takes effect where a page of the file begins.
@@ -386,6 +402,8 @@ def faults(recording: Recording) -> Iterator[Fault]:
         if isinstance(done.call.operation, Write):
             size = len(done.call.operation.data)
             yield from (Short(done.name, done.ordinal, least) for least in sorted({1, size // 2, size - 1} - {0, size}))
+    reads = 0 if recording.end is None else recording.end.reads
+    yield from (Failure(READ, ordinal, "EIO") for ordinal in range(1, reads + 1))
     counted = {done.number: done for done in reversed(recording.done) if done.number}
     for number in sorted(counted):
         yield from _failures(counted[number])
