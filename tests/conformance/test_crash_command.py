@@ -83,3 +83,19 @@ def test_wrong_words_are_told(words: list[str], sentence: str) -> None:
     code, told = crash(*words)
     assert code == 2
     assert sentence in told
+
+
+def test_a_sync_that_failed_covers_nothing_and_a_journal_that_says_so_is_not_accused(tmp_path: Path) -> None:
+    mutant = "perdure_conformance.crash.mutants:AcknowledgesAlthoughTheSyncFailed"
+    code, told = crash(mutant, *FEW, "--report", str(tmp_path), "--json")
+    document = json.loads(told)
+    assert code == 1
+    assert {key for key, verdict in document["verdicts"].items() if verdict != "pass"} == {"CRS-042"}
+    (finding,) = document["findings"]
+    assert finding["blame"].startswith("fsync 3 failed, and acknowledgement 1 is not covered: write perdure.log@0+")
+    assert ":err/fsync#3=EIO+power/ordered:" in finding["replay"]
+    code, told = crash(mutant, "--replay", finding["replay"], "--json")
+    assert (code, json.loads(told)["blame"]) == (1, finding["blame"])
+    words = ["--layer", "power", "--appends", "1", "--workload", "append", "--level", "ordered"]
+    code, told = crash("lines", *words, "--report", str(tmp_path), "--json")
+    assert (code, json.loads(told)["verdicts"]["CRS-042"]) == (0, "pass")
