@@ -33,6 +33,7 @@ from perdure_conformance.crash.trace import (
 )
 
 SECTOR_BYTES: Final = 512
+_SECTORS_OF_A_PAGE: Final = 8
 
 Change = Create | Write | Truncate | Link | Unlink | Rename
 """What a call may have changed, and a power cut may take away."""
@@ -92,12 +93,36 @@ class Image:
 class _Tree:
     """Files, and the names that lead to them."""
 
-    contents: dict[File, bytes] = field(default_factory=dict)
+    contents: dict[File, bytes | bytearray] = field(default_factory=dict)
     folders: frozenset[File] = frozenset({STATE_DIRECTORY})
     names: dict[tuple[File, str], File] = field(default_factory=dict)
 
     def copy(self) -> _Tree:
+        """Return another one of the same; what was written to since the last copy is looked at as it is now."""
+        for file, content in self.contents.items():
+            if isinstance(content, bytearray):
+                self.contents[file] = bytes(content)
         return _Tree(dict(self.contents), self.folders, dict(self.names))
+
+    def write(self, file: File, offset: int, data: bytes) -> None:
+        content = self._changeable(file)
+        if len(content) < offset:
+            content.extend(bytes(offset - len(content)))
+        content[offset : offset + len(data)] = data
+
+    def resize(self, file: File, size: int) -> None:
+        content = self._changeable(file)
+        del content[size:]
+        content.extend(bytes(size - len(content)))
+
+    def size(self, file: File) -> int:
+        return len(self.contents.get(file, b""))
+
+    def _changeable(self, file: File) -> bytearray:
+        content = self.contents.get(file, b"")
+        if not isinstance(content, bytearray):
+            content = self.contents[file] = bytearray(content)
+        return content
 
 
 class Disk:
@@ -151,13 +176,25 @@ class Disk:
         torn = [fate.call for fate in cut.fates if fate.torn is not None]
         pending = self.pending(cut.calls)
         if level == "process-crash":
-            return not cut.fates
+            return not lost and torn in ([], [cut.calls - 1]) and self._is_cut_at_a_page(cut)
         if level == "posix-weak":
             return set(pending).issuperset(fate.call for fate in cut.fates)
         surely = self.after_last_sync(cut.calls)
         tail = [index for index in pending if index >= min((*lost, *torn), default=cut.calls)]
         is_a_beginning = tail == sorted([*torn, *lost]) and all(index >= surely for index in tail)
-        return is_a_beginning and torn in ([], tail[:1]) and (not torn or level == "sector")
+        return is_a_beginning and torn in ([], tail[:1]) and (level == "sector" or self._is_cut_at_a_page(cut))
+
+    def pages(self, index: int) -> Sequence[Torn]:
+        """Return what may be there of a write within which its process was killed: a beginning, in whole pages."""
+        write = self.operations[index]
+        if not isinstance(write, Write):
+            return ()
+        first = write.offset // SECTOR_BYTES
+        kept = (count for count in range(1, self.sectors(index)) if (first + count) % _SECTORS_OF_A_PAGE == 0)
+        return [Torn(tuple(range(count)), is_long=False) for count in kept]
+
+    def _is_cut_at_a_page(self, cut: Cut) -> bool:
+        return all(fate.torn is None or fate.torn in self.pages(fate.call) for fate in cut.fates)
 
     def sectors(self, index: int) -> int:
         """Return how many sectors a write touches; 0 if the call is none."""
@@ -218,9 +255,9 @@ class Disk:
     def _apply(self, tree: _Tree, index: int) -> None:
         match self.operations[index]:
             case Write() as write:
-                tree.contents[write.file] = _written(tree.contents.get(write.file, b""), write.offset, write.data)
+                tree.write(write.file, write.offset, write.data)
             case Truncate(file=file, size=size):
-                tree.contents[file] = tree.contents.get(file, b"")[:size].ljust(size, b"\0")
+                tree.resize(file, size)
             case Create() as create:
                 _make(tree, create)
                 tree.names[create.directory, create.name] = create.file
@@ -237,12 +274,11 @@ class Disk:
     def _tear(self, tree: _Tree, index: int, torn: Torn) -> None:
         write = self.operations[index]
         assert isinstance(write, Write), "only a write can be torn"
-        content = tree.contents.get(write.file, b"")
         if torn.is_long:
-            content = content.ljust(write.offset + len(write.data), b"\0")
-        for start, piece in (self.pieces(index)[sector] for sector in torn.sectors):
-            content = _written(content, start, piece)
-        tree.contents[write.file] = content
+            tree.resize(write.file, max(tree.size(write.file), write.offset + len(write.data)))
+        pieces = self.pieces(index)
+        for start, piece in (pieces[sector] for sector in torn.sectors):
+            tree.write(write.file, start, piece)
 
     def pieces(self, index: int) -> list[tuple[int, bytes]]:
         """Return what a write puts into each sector that it touches, with the place in the file."""
@@ -292,10 +328,6 @@ def _names_of(operation: Operation) -> Iterator[tuple[File, str]]:
             pass
 
 
-def _written(content: bytes, offset: int, data: bytes) -> bytes:
-    return content[:offset].ljust(offset, b"\0") + data + content[offset + len(data) :]
-
-
 def _pieces(offset: int, data: bytes) -> Iterator[tuple[int, bytes]]:
     begun = 0
     while begun < len(data):
@@ -325,5 +357,5 @@ def _image(tree: _Tree) -> Image:
                 links[path] = first[file]
             else:
                 first[file] = path
-                files[path] = tree.contents.get(file, b"")
+                files[path] = bytes(tree.contents.get(file, b""))
     return Image(files, frozenset(folders), links)

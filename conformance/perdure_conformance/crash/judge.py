@@ -64,6 +64,9 @@ REQUIREMENTS: Final[Mapping[tuple[DurabilityLevel, Rule], str]] = {
 AFTER_AN_ERROR: Final = "CRS-041"
 """The requirement that is broken, whatever the rule, where a call failed or wrote less."""
 
+AFTER_A_FAILED_SYNC: Final = "CRS-042"
+"""The requirement that is broken where something is acknowledged that only a sync would cover which failed."""
+
 
 def requirement_of(level: DurabilityLevel, rule: Rule) -> str:
     """Return the requirement that a wrong recovery breaks: in order, a disk holds what a kill leaves too."""

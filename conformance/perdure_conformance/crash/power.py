@@ -18,6 +18,7 @@ from perdure_conformance.crash.blame import blame
 from perdure_conformance.crash.disk import Cut, Disk, Image
 from perdure_conformance.crash.judge import (
     LEVELS,
+    RULES,
     Broken,
     Exchange,
     Expectation,
@@ -28,6 +29,7 @@ from perdure_conformance.crash.judge import (
     requirement_of,
 )
 from perdure_conformance.crash.recovery import Recoverer, lay_out
+from perdure_conformance.crash.replay import Failure
 from perdure_conformance.crash.states import cuts, smaller
 from perdure_conformance.crash.trace import Trace
 
@@ -46,6 +48,8 @@ class Recorded:
     exchanges: Sequence[Exchange]
     """Each request with its answer, in order: the first, `initialize`, was answered by the line with number 1."""
     claims: Capabilities
+    syncs: Sequence[Failure] = ()
+    """Each sync, as what would make it fail."""
 
     def before(self, answered: int) -> Sequence[Exchange]:
         """Return what was asked once so many lines were answered, with the next request on its way."""
@@ -164,6 +168,7 @@ def judge(
     levels: Sequence[DurabilityLevel] = LEVELS,
     seed: int = 0,
     draws: int = DRAWS,
+    rules: Sequence[Rule] = RULES,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Judged:
     """Judge a recording at each level, the weakest first."""
@@ -171,12 +176,14 @@ def judge(
     judged = Judged(bench.claims, levels=tuple(levels), blind=bench.disk.blind)
     for level in () if judged.blind else levels:
         progress(f"power, {level}")
-        _judge_level(bench, judged, level, cuts(bench.disk, level, draws=draws, seed=seed))
+        _judge_level(bench, judged, level, cuts(bench.disk, level, draws=draws, seed=seed), rules)
     judged.seconds = time.monotonic() - began
     return judged
 
 
-def _judge_level(bench: Bench, judged: Judged, level: DurabilityLevel, tried: Iterable[Cut]) -> None:
+def _judge_level(
+    bench: Bench, judged: Judged, level: DurabilityLevel, tried: Iterable[Cut], rules: Sequence[Rule]
+) -> None:
     wrong = 0
     for cut in tried:
         found = bench.judge_new(cut)
@@ -184,7 +191,7 @@ def _judge_level(bench: Bench, judged: Judged, level: DurabilityLevel, tried: It
             continue
         judged.states[level] += 1
         _, problem = found
-        if problem is None:
+        if problem is None or problem.rule not in rules:
             continue
         wrong += 1
         if requirement_of(level, problem.rule) not in judged.findings:
