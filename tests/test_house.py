@@ -74,6 +74,7 @@ FLOORS: list[tuple[str, ...]] = [
         "perdure_conformance.reducer",
     ),
     ("perdure_conformance.profiles",),
+    ("perdure_conformance.crash",),
     ("perdure_conformance.reports",),
     ("perdure_conformance.lint",),
     ("perdure_conformance.histories",),

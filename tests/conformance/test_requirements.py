@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from perdure_conformance import data
 from perdure_conformance.cli import command_line
+from perdure_conformance.crash import judge as crash
 from perdure_conformance.journal.clauses import CLAUSES
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.operations import Identities
@@ -31,6 +32,7 @@ from perdure_conformance.tool.mutants import TOOL_MUTANTS
 
 OF_JOURNALS = {requirement.id for requirement in JOURNAL.requirements()}
 OF_THE_TOOL = {requirement.id for requirement in requirements_of(PAGES)}
+OF_CRASHES = {requirement.id for requirement in requirements_of(crash.PAGES)}
 
 PAGE = """# A page
 
@@ -100,7 +102,16 @@ def test_a_reserved_requirement_is_listed_and_not_judged(monkeypatch: pytest.Mon
 
 def test_every_requirement_belongs_to_somebody() -> None:
     of_profiles = {requirement.id for profile in PROFILES.values() for requirement in profile.requirements()}
-    assert {key for key, known in requirements().items() if not known.is_reserved} == of_profiles | OF_THE_TOOL
+    assert {
+        key for key, known in requirements().items() if not known.is_reserved
+    } == of_profiles | OF_THE_TOOL | OF_CRASHES
+
+
+def test_every_requirement_on_crashes_is_that_of_a_rule_at_a_level_which_it_claims() -> None:
+    of_errors = {crash.AFTER_AN_ERROR, crash.AFTER_A_FAILED_SYNC}
+    assert {*crash.REQUIREMENTS.values(), *of_errors} == OF_CRASHES
+    for (level, _), requirement in crash.REQUIREMENTS.items():
+        assert requirements()[requirement].claim == f"durable={level}"
 
 
 def test_every_journal_requirement_has_a_clause_and_no_clause_is_stray() -> None:

@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from perdure_conformance import data
+from perdure_conformance.crash.bundle import Crash
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
 from perdure_conformance.harness.schemas import check_params, check_result, decode_reply
 from perdure_conformance.profiles import ANY_CASE
@@ -29,6 +30,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "acquire": {"run_id": RUN, "owner": RUN, "ttl_ms": 10, "now_ms": 0},
     "renew": {"run_id": RUN, "epoch": 1, "ttl_ms": 10, "now_ms": 0},
     "release": {"run_id": RUN, "epoch": 1},
+    "recover": {"path": "/s"},
     "shutdown": {},
 }
 
@@ -66,6 +68,8 @@ RESULTS: list[tuple[str, dict[str, Any]]] = [
     ("renew", {"refused": "stale_epoch"}),
     ("release", {}),
     ("release", {"refused": "stale_epoch"}),
+    ("recover", {}),
+    ("recover", {"refused": "unavailable"}),
     ("shutdown", {}),
 ]
 
@@ -96,6 +100,7 @@ NEAR_MISSES: list[tuple[str, object]] = [
     ("acquire", {"epoch": 1}),
     ("renew", {}),
     ("release", {"epoch": 1}),
+    ("recover", {"refused": "corrupt", "sequence": 1}),
     ("shutdown", {"bye": True}),
 ]
 
@@ -189,4 +194,10 @@ def test_the_schema_of_a_case_is_that_of_the_code() -> None:
     schema = msgspec.json.schema(ANY_CASE, schema_hook=lambda _: {"description": "A JSON value, for people."})
     generated = json.loads(json.dumps(schema))
     kept = json.loads((data.schemas() / "case-1.json").read_text("utf-8"))
+    assert {key: value for key, value in kept.items() if key not in {"$schema", "$id", "title"}} == generated
+
+
+def test_the_schema_of_a_crash_is_that_of_the_code() -> None:
+    generated = json.loads(json.dumps(msgspec.json.schema(Crash)))
+    kept = json.loads((data.schemas() / "crash-1.json").read_text("utf-8"))
     assert {key: value for key, value in kept.items() if key not in {"$schema", "$id", "title"}} == generated

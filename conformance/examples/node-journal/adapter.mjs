@@ -3,6 +3,7 @@
 import { InvalidArgument, Journal, LIMITS, requirePositive } from './journal.mjs'
 
 let journal
+let journalNamespace
 let maxLine // in bytes
 let isDone = false
 
@@ -13,6 +14,7 @@ const methods = {
     const inForce = (name) => Math.min(LIMITS[name], limits[name])
     maxLine = 2 * Math.max(inForce('max_batch_bytes'), inForce('max_snapshot_bytes')) + 65536
     journal = new Journal(state_dir, namespace)
+    journalNamespace = namespace
     const capabilities = { exact_replay: true, event_id_dedup: true, atomic_batch: true, durable: 'process-crash' }
     return { protocol: 1, name: 'node-journal', version: '1.0.0', capabilities, limits: LIMITS }
   },
@@ -25,6 +27,11 @@ const methods = {
     const envelope = lineOf({ id, result: { records: [], end: false } })
     const room = maxLine - Buffer.byteLength(envelope) + '[]'.length
     return journal.load(run_id, from_sequence, limit, room)
+  },
+
+  recover(id, { path }) {
+    journal = new Journal(path, journalNamespace) // no file stays open between two calls, so there is nothing to close
+    return {}
   },
 
   shutdown() {
@@ -45,7 +52,7 @@ function answer(line) {
     return { id: typeof id === 'string' ? id : null, error: { code: -32600, message: 'not a request' } }
   }
   if (!Object.hasOwn(methods, method)) return { id, error: { code: -32601, message: `method not found: ${method}` } }
-  if (!journal && (method === 'append' || method === 'load')) {
+  if (!journal && ['append', 'load', 'recover'].includes(method)) {
     return { id, error: { code: -32600, message: 'not initialized' } }
   }
   try {

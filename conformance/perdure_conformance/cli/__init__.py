@@ -16,6 +16,7 @@ from perdure_conformance.cli.common import add_command
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "check": ("check", "Judge an implementation by every requirement."),
+    "crash": ("crash_command", "Crash a journal in every way, and judge it."),
     "rerun": ("rerun", "Play a failure again, from its folder."),
     "report": ("report", "Render a report: page, JUnit XML, badge, …"),
     "lint": ("lint_command", "Find the problems of workflow specifications."),

@@ -8,13 +8,14 @@ from typing import Final, Protocol
 
 import msgspec
 
-from perdure.journal.contract import Envelope, Journal, JournalOpenError, LoadAnswer, Page, utf8_bytes
+from perdure.journal.contract import Envelope, Journal, JournalOpenError, LoadAnswer, Page, Unavailable, utf8_bytes
 from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import AdapterFault, Unsupported
 from perdure_conformance.harness.targets import BuiltIn, Subjects
 from perdure_conformance.journal.client import limits_in_force
 
+_LONGEST_DETAIL: Final = 4_096
 _OPERATIONS = frozenset({"append", "load", "save_snapshot", "load_snapshot", "acquire", "renew", "release"})
 
 
@@ -32,11 +33,16 @@ class Dispatcher:
     def __init__(self, factory: JournalFactory) -> None:
         self._factory = factory
         self._journal: Journal | None = None
+        self._namespace = ""
 
     def dispatch(self, method: str, params: JsonObject) -> JsonValue:
         """Return the result of one method. Raises `Unsupported`, and whatever the journal raises."""
         if method == "initialize":
             return self._initialize(Path(str(params["state_dir"])), str(params["namespace"]))
+        if method == "recover" and self._namespace:
+            return self._recover(Path(str(params["path"])))
+        if method == "shutdown" and self._journal is None and self._namespace:
+            return {}
         if self._journal is None:
             raise AdapterFault("error", f"{method} came before initialize.")
         if method == "shutdown":
@@ -62,9 +68,21 @@ class Dispatcher:
             self._journal = self._factory(state_dir, namespace)
         except JournalOpenError as error:
             raise AdapterFault("cannot_start", str(error)) from error
+        self._namespace = namespace
         description = self._journal.description
         result: JsonValue = msgspec.to_builtins({"protocol": messages.PROTOCOL, **msgspec.structs.asdict(description)})
         return result
+
+    def _recover(self, state_dir: Path) -> JsonValue:
+        journal, self._journal = self._journal, None
+        if journal is not None:
+            journal.close()
+        try:
+            self._journal = self._factory(state_dir, self._namespace)
+        except JournalOpenError as error:
+            refusal: JsonValue = msgspec.to_builtins(Unavailable(detail=str(error)[:_LONGEST_DETAIL]))
+            return refusal
+        return {}
 
 
 def _fitting_a_line(answer: LoadAnswer, max_bytes: int) -> LoadAnswer:

@@ -1,0 +1,19 @@
+"""The crash and fault engine: any implementation, uninstrumented, crashed at every window.
+
+- `trace`      what a program did to the files of its state directory, call by call
+- `recording`  how a program is run so that it is known, and what was seen
+- `tracer`     the program that stands between: `ptrace` stops threads at system calls, `recorder` knows what they do
+- `replay`     one line that plays a finding again
+- `workload`   what is asked of a journal that is to be crashed
+- `judge`      what must be there after a crash, and whether it is
+- `disk`       what a disk may hold after a crash, by level
+- `states`     the crashes that are tried, and how one that finds a fault is made smaller
+- `recovery`   how states are put before a journal, one after the other
+- `blame`      which call is to blame
+- `windows`    layer 1: kills and errors at every call, in recoveries too
+- `power`      layer 2: power cuts, from one recording, which `record` makes
+- `campaign`   all layers over one journal, and the verdicts
+- `deviations` a power cut as words of a replay
+- `bundle`     the folder of a finding, which is judged again without recording
+- `journals`   two small good journals; `mutants` are made of them
+"""

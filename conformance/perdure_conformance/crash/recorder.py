@@ -1,0 +1,852 @@
+# At each stop a few questions to /proc, on strings: paths as objects would take most of the time.
+# ruff: noqa: PTH115, PTH116, PTH123
+"""What system calls do to the files of a state directory, asked while the thread that makes one stands still.
+
+Which file a descriptor means, where it stands and how it was opened is read in `/proc`, so that descriptors may be
+copied, inherited, shared by threads or sent to others. Names are kept in a table, which only calls that succeed change.
+
+Calls that change files are counted from 1 over all threads and processes, and in each name: injection goes by these.
+Only the standard library is imported here; what is written are the lines that `recording` reads.
+"""
+
+from __future__ import annotations
+
+import base64
+import errno
+import fnmatch
+import json
+import os
+import stat
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from perdure_conformance.crash.ptrace import Decision, Fail, KillAll, LetBe, Rule, Stop, Watch
+from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear
+
+Words = dict[str, "str | int | None"]
+"""One operation, as `trace` reads it."""
+Shortening = Callable[[int], tuple[Mapping[int, int], Callable[[], None]]]
+"""From a number of bytes to the arguments with which no more are written, and to what puts the memory right again."""
+Key = tuple[int, int]
+"""Device and inode."""
+READ: Final = "read"
+"""What every call that reads a file is counted as."""
+
+_HERE: Final = -100
+_EMPTY_PATH, _FOLLOW = 0x1000, 0x400
+_CREATE, _EXCLUSIVE, _TRUNCATE, _APPEND, _DATA_SYNC, _FULL_SYNC, _UNNAMED = (
+    os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_APPEND, os.O_DSYNC, os.O_SYNC, 0o20000000,
+)  # fmt: skip
+_EXCHANGE_OR_WHITEOUT: Final = 0x2 | 0x4
+_RWF_DSYNC, _RWF_SYNC, _RWF_APPEND = 0x2, 0x4, 0x10
+_LONGEST_PATH: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A call that changes files, or says something."""
+
+    text: str
+    ended: Callable[[int], Iterable[tuple[str, Words]]]
+    """What it did, in words and as operations, by its result; it succeeded."""
+    is_counted: bool = True
+    shortened: Shortening | None = None
+
+
+_CHANGES_NOTHING: Final = Plan("nothing", lambda _: (), is_counted=False)
+"""A call that changes nothing as things are: it is watched, so that nobody changes them before it is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A name in a directory of the state, or elsewhere."""
+
+    directory: int | None
+    name: str
+    path: str
+    """As this process can reach it."""
+
+
+class Recorder:
+    """Everything that is known of the files below one directory, and the fault that is to happen."""
+
+    def __init__(
+        self, state: str, said_to: Key, fault: Fault, rebuildable: Sequence[str], tell: Callable[[str], None]
+    ) -> None:
+        self._state = state
+        self._said_to = said_to
+        self._fault = fault
+        self._rebuildable = rebuildable
+        self._tell = tell
+        self._files: dict[Key, int] = {}
+        self._names: dict[tuple[int, str], int] = {}
+        self._places: dict[int, tuple[int, str]] = {}
+        self._directories: set[int] = set()
+        self._count = 0
+        self._ordinals: Counter[str] = Counter()
+        self._answers = 0
+        self._last_file = 0
+        there = os.stat(state)
+        self._device = there.st_dev
+        self._files[there.st_dev, there.st_ino] = 0
+        self._look_at(state, 0)
+
+    def about_to(self, stop: Stop) -> Decision:
+        """Return what becomes of a call: whether it is ours, whether it is counted, and whether its fault is due."""
+        name, plan_of = _CALLS.get(stop.call, ("", None))
+        if plan_of is None:
+            self._blind(stop, "a call of another architecture was made, which is not looked at")
+            return LetBe()
+        if name in _READING:
+            return self._reading(stop)
+        plan = plan_of(self, stop)
+        if plan is None:
+            return LetBe()
+        if not plan.is_counted:
+            return Watch(lambda result: self._done(stop, plan, result, 0, name))
+        self._count += 1
+        self._ordinals[name] += 1
+        return self._counted(stop, name, plan)
+
+    def lost(self, stop: Stop) -> None:
+        """Note that nobody knows what a call did."""
+        self._blind(stop, f"a thread was ended within {_CALLS[stop.call][0]}, and nobody knows what it did")
+
+    def end(self, status: int) -> None:
+        """Note how the program ended, by its wait status."""
+        self._line("End", calls=self._count, reads=self._ordinals[READ], status=status)
+
+    # What is to happen
+
+    def _counted(self, stop: Stop, name: str, plan: Plan) -> Decision:
+        number, ordinal = self._count, self._ordinals[name]
+        fault = self._fault
+        undo: Callable[[], None] = _nothing
+        arguments: Mapping[int, int] = {}
+        match fault:
+            case Kill(moment="before", number=there) if there == number:
+                self._injected(name, plan.text)
+                return KillAll()
+            case Failure(call=call, ordinal=there, error=error) if (call, there) == (name, ordinal):
+                self._injected(name, plan.text)
+                return Fail(int(getattr(errno, error)))
+            case Short(call=call, ordinal=there) | Tear(call=call, ordinal=there) if (call, there) == (
+                name,
+                ordinal,
+            ) and plan.shortened is not None:
+                arguments, undo = plan.shortened(fault.size_bytes)
+                if arguments:
+                    self._injected(name, plan.text)
+            case _:
+                pass
+        is_last = fault == Kill("after", number) or (isinstance(fault, Tear) and bool(arguments))
+
+        def ended(result: int) -> bool:
+            undo()
+            self._done(stop, plan, result, number, name)
+            if is_last and not arguments:
+                self._injected(name, plan.text)
+            return is_last
+
+        return Watch(ended, arguments)
+
+    def _reading(self, stop: Stop) -> Decision:
+        file = self._file_of(stop, _descriptor(stop.arguments[0]))
+        if file is None:
+            return LetBe()
+        self._ordinals[READ] += 1
+        match self._fault:
+            case Failure(call=call, ordinal=ordinal, error=error) if (call, ordinal) == (READ, self._ordinals[READ]):
+                self._injected(READ, f"{READ} {self._path_of(file)}")
+                return Fail(int(getattr(errno, error)))
+            case _:
+                return LetBe()
+
+    # What is told
+
+    def _done(self, stop: Stop, plan: Plan, result: int, number: int, name: str) -> bool:
+        ordinal = self._ordinals[name] if plan.is_counted else 0
+        if result < 0:
+            if plan.is_counted:
+                self._line("Failed", number=number, name=name, ordinal=ordinal, text=plan.text, error=-result)
+            return False
+        for text, operation in plan.ended(result):
+            call = {"text": text, "operation": operation, "thread": stop.number}
+            self._line("Done", number=number, name=name, ordinal=ordinal, call=call)
+        return False
+
+    def _injected(self, name: str, text: str) -> None:
+        self._line("Injected", number=self._count, name=name, ordinal=self._ordinals[name], text=text)
+
+    def _blind(self, stop: Stop, sentence: str) -> None:
+        call = {"text": sentence, "operation": _blind(sentence), "thread": stop.number}
+        self._line("Done", number=0, name="", ordinal=0, call=call)
+
+    def _line(self, kind: str, **members: object) -> None:
+        self._tell(json.dumps({"type": kind, **members}))
+
+    # What is there
+
+    def _look_at(self, path: str, directory: int) -> None:
+        """Take in what is there before the program starts."""
+        with os.scandir(path) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        for entry in found:
+            is_directory = entry.is_dir(follow_symlinks=False)
+            if not (is_directory or entry.is_file(follow_symlinks=False)):
+                continue
+            there = entry.stat(follow_symlinks=False)
+            key = (there.st_dev, there.st_ino)
+            file = self._files.get(key)
+            is_new = file is None
+            if file is None:
+                file = self._named(key, directory, entry.name)
+            self._names[directory, entry.name] = file
+            kind, data = ("directory", b"") if is_directory else ("file", b"")
+            if not is_directory and is_new:
+                with open(entry.path, "rb") as opened:
+                    data = opened.read()
+            self._line(
+                "Before",
+                held={"file": file, "directory": directory, "name": entry.name, "kind": kind, "data": _base64(data)},
+            )
+            if is_directory:
+                self._directories.add(file)
+                self._look_at(entry.path, file)
+
+    def _named(self, key: Key, directory: int, name: str) -> int:
+        """Give a new file its number."""
+        self._last_file += 1
+        self._files[key] = self._last_file
+        self._names[directory, name] = self._last_file
+        self._places[self._last_file] = (directory, name)
+        return self._last_file
+
+    def _path_of(self, file: int) -> str:
+        if file == 0:
+            return "."
+        if file not in self._places:
+            return f"file {file}"
+        directory, name = self._places[file]
+        return name if directory == 0 else f"{self._path_of(directory)}/{name}"
+
+    def _name_of(self, place: Place) -> str:
+        assert place.directory is not None
+        return place.name if place.directory == 0 else f"{self._path_of(place.directory)}/{place.name}"
+
+    def _file_of(self, stop: Stop, descriptor: int) -> int | None:
+        """Return the file of the state that a descriptor means."""
+        path = f"/proc/{stop.thread}/fd/{descriptor}"
+        try:
+            there = os.stat(path)
+            file = self._files.get((there.st_dev, there.st_ino))
+            if file is None:
+                return None
+            where = os.readlink(path)
+        except OSError:
+            return None
+        # An inode that became free may have come to another file, elsewhere.
+        is_below = where == self._state or where.startswith(f"{self._state}/")
+        return file if is_below or where.endswith(" (deleted)") else None
+
+    def _is_said(self, stop: Stop, descriptor: int) -> bool:
+        """Tell whether a descriptor is the standard output that the program was started with."""
+        try:
+            there = os.stat(f"/proc/{stop.thread}/fd/{descriptor}")
+        except OSError:
+            return False
+        return (there.st_dev, there.st_ino) == self._said_to
+
+    def _place(self, stop: Stop, directory: int, address: int) -> Place | None:
+        """Return the place that a path names; None if it names none."""
+        path = os.fsdecode(_text_at(stop.thread, address))
+        if not path:
+            return None
+        for itself in ("/proc/self/", "/proc/thread-self/"):
+            if path.startswith(itself):
+                path = f"/proc/{stop.thread}/{path.removeprefix(itself)}"
+        if path.startswith("/"):
+            whole = f"/proc/{stop.thread}/root{path}"
+        elif directory == _HERE:
+            whole = f"/proc/{stop.thread}/cwd/{path}"
+        else:
+            whole = f"/proc/{stop.thread}/fd/{directory}/{path}"
+        parent, name = os.path.split(whole.rstrip("/"))
+        if name in (".", ".."):
+            whole = os.path.realpath(whole)
+            parent, name = os.path.split(whole)
+        try:
+            there = os.stat(parent)
+        except OSError:
+            return None
+        found = self._files.get((there.st_dev, there.st_ino)) if stat.S_ISDIR(there.st_mode) else None
+        return Place(found, name, whole)
+
+    def _ours(self, stop: Stop, directory: int, address: int) -> tuple[Place, int | None] | None:
+        """Return a place in the state, and the file that is there; None if the path leads elsewhere."""
+        place = self._place(stop, directory, address)
+        if place is None or place.directory is None:
+            return None
+        return place, self._names.get((place.directory, place.name))
+
+    # Calls that write
+
+    def write(self, stop: Stop) -> Plan | None:
+        """`write(descriptor, buffer, size)`."""
+        descriptor, address, size = _descriptor(stop.arguments[0]), stop.arguments[1], stop.arguments[2]
+        return self._writing(stop, descriptor, ((address, size),), None, 0, _fewer(size))
+
+    def pwrite(self, stop: Stop) -> Plan | None:
+        """`pwrite64(descriptor, buffer, size, offset)`."""
+        descriptor, address, size, offset = _descriptor(stop.arguments[0]), *stop.arguments[1:4]
+        return self._writing(stop, descriptor, ((address, size),), offset, 0, _fewer(size))
+
+    def writev(self, stop: Stop) -> Plan | None:
+        """`writev(descriptor, parts, count)`."""
+        return self._writing_parts(stop, None, 0)
+
+    def pwritev(self, stop: Stop) -> Plan | None:
+        """`pwritev(descriptor, parts, count, offset, 0)`."""
+        return self._writing_parts(stop, stop.arguments[3], 0)
+
+    def pwritev2(self, stop: Stop) -> Plan | None:
+        """`pwritev2(descriptor, parts, count, offset, 0, flags)`; the offset −1 is that of the descriptor."""
+        offset = None if stop.arguments[3] == 2**64 - 1 else stop.arguments[3]
+        return self._writing_parts(stop, offset, stop.arguments[5] & 0xFFFFFFFF)
+
+    def _writing_parts(self, stop: Stop, offset: int | None, flags: int) -> Plan | None:
+        descriptor, address, count = _descriptor(stop.arguments[0]), stop.arguments[1], stop.arguments[2]
+        table = _memory(stop.thread, address, 16 * min(count, 1024))
+        parts = [(start, size) for start, size in struct.iter_unpack("=QQ", table)]
+
+        def shortened(most: int) -> tuple[Mapping[int, int], Callable[[], None]]:
+            ends = list(accumulate(size for _, size in parts))
+            index = next((index for index, end in enumerate(ends) if end >= most), None)
+            if index is None or most == ends[-1]:
+                return {}, _nothing
+            at, size = address + 16 * index + 8, parts[index][1]
+            _change_memory(stop.thread, at, struct.pack("=Q", size - (ends[index] - most)))
+            return {2: index + 1}, lambda: _change_memory(stop.thread, at, struct.pack("=Q", size))
+
+        return self._writing(stop, descriptor, parts, offset, flags, shortened)
+
+    def _writing(
+        self,
+        stop: Stop,
+        descriptor: int,
+        parts: Sequence[tuple[int, int]],
+        offset: int | None,
+        flags: int,
+        shortened: Shortening,
+    ) -> Plan | None:
+        if self._is_said(stop, descriptor):
+            return Plan("answer", lambda written: self._saying(stop, parts, written), is_counted=False)
+        file = self._file_of(stop, descriptor)
+        if file is None or not sum(size for _, size in parts):
+            return None
+        path = self._path_of(file)
+
+        def ended(written: int) -> Sequence[tuple[str, Words]]:
+            return self._written(stop, descriptor, file, _gathered(stop.thread, parts, written), offset, flags)
+
+        return Plan(f"write {path}", ended, shortened=shortened)
+
+    def _written(
+        self, stop: Stop, descriptor: int, file: int, data: bytes, offset: int | None, flags: int
+    ) -> Sequence[tuple[str, Words]]:
+        if not data:
+            return ()
+        position, opened = _position_and_flags(stop.thread, descriptor)
+        if opened & _APPEND or flags & _RWF_APPEND:
+            at = os.stat(f"/proc/{stop.thread}/fd/{descriptor}").st_size - len(data)
+        else:
+            at = position - len(data) if offset is None else offset
+        path = self._path_of(file)
+        write: Words = {"type": "Write", "file": file, "offset": at, "data": _base64(data)}
+        how = _synchronous(opened, flags)
+        if how is None:
+            return ((f"write {path}@{at}+{len(data)}", write),)
+        sync: Words = {"type": "Sync", "file": file, "how": how}
+        return ((f"write {path}@{at}+{len(data)}", write), (f"{how} {path}", sync))
+
+    def _saying(self, stop: Stop, parts: Sequence[tuple[int, int]], written: int) -> Iterator[tuple[str, Words]]:
+        for _ in range(_gathered(stop.thread, parts, written).count(b"\n")):
+            self._answers += 1
+            yield f"answer {self._answers}", {"type": "Answer", "number": self._answers}
+
+    # Calls that make, size, name and sync files
+
+    def open(self, stop: Stop) -> Plan | None:
+        """`open(path, flags, mode)`."""
+        return self._opening(stop, _HERE, stop.arguments[0], stop.arguments[1])
+
+    def creat(self, stop: Stop) -> Plan | None:
+        """`creat(path, mode)`."""
+        return self._opening(stop, _HERE, stop.arguments[0], _CREATE | _TRUNCATE | os.O_WRONLY)
+
+    def openat(self, stop: Stop) -> Plan | None:
+        """`openat(directory, path, flags, mode)`."""
+        return self._opening(stop, _descriptor(stop.arguments[0]), stop.arguments[1], stop.arguments[2])
+
+    def openat2(self, stop: Stop) -> Plan | None:
+        """`openat2(directory, path, how, size)`."""
+        (flags,) = struct.unpack("=Q", _memory(stop.thread, stop.arguments[2], 8))
+        return self._opening(stop, _descriptor(stop.arguments[0]), stop.arguments[1], flags)
+
+    def _opening(self, stop: Stop, directory: int, address: int, flags: int) -> Plan | None:
+        if flags & _UNNAMED == _UNNAMED:
+            return self._opening_without_name(stop, self._place(stop, directory, address))
+        found = self._ours(stop, directory, address)
+        if found is None:
+            return None
+        place, file = found
+        name = self._name_of(place)
+        if file is not None:
+            may_be_there = not (flags & _CREATE and flags & _EXCLUSIVE)
+            is_emptied = flags & _TRUNCATE and may_be_there and _size(place.path)
+            cut: Words = {"type": "Truncate", "file": file, "size": 0}
+            text = f"truncate {name} to 0"
+            return Plan(text, lambda _: ((text, cut),)) if is_emptied else _CHANGES_NOTHING
+        if not flags & _CREATE or _size(place.path) is not None:
+            return None  # It may be a pipe, which would wait for somebody else.
+        return Plan(f"create {name}", lambda _: self._created(place, "file"))
+
+    def _opening_without_name(self, stop: Stop, place: Place | None) -> Plan | None:
+        try:
+            there = os.stat("" if place is None else place.path)
+        except OSError:
+            return None
+        if (there.st_dev, there.st_ino) not in self._files:
+            return None
+        return Plan("open a file without a name", lambda opened: self._opened_without_name(stop, opened))
+
+    def _opened_without_name(self, stop: Stop, opened: int) -> Sequence[tuple[str, Words]]:
+        """Give a file its number that has no name yet: what is written to it comes before it is linked."""
+        there = os.stat(f"/proc/{stop.thread}/fd/{opened}")
+        self._last_file += 1
+        self._files[there.st_dev, there.st_ino] = self._last_file
+        return ()
+
+    def _created(self, place: Place, kind: str) -> Sequence[tuple[str, Words]]:
+        assert place.directory is not None
+        there = os.lstat(place.path)
+        file = self._named((there.st_dev, there.st_ino), place.directory, place.name)
+        if kind == "directory":
+            self._directories.add(file)
+        words: Words = {"type": "Create", "directory": place.directory, "name": place.name, "file": file, "kind": kind}
+        return ((f"{'create' if kind == 'file' else 'mkdir'} {self._path_of(file)}", words),)
+
+    def mkdir(self, stop: Stop) -> Plan | None:
+        """`mkdir(path, mode)`."""
+        return self._making(stop, _HERE, stop.arguments[0], "directory")
+
+    def mkdirat(self, stop: Stop) -> Plan | None:
+        """`mkdirat(directory, path, mode)`."""
+        return self._making(stop, _descriptor(stop.arguments[0]), stop.arguments[1], "directory")
+
+    def mknod(self, stop: Stop) -> Plan | None:
+        """`mknod(path, mode, device)`."""
+        is_file = stat.S_IFMT(stop.arguments[1]) in (0, stat.S_IFREG)
+        return self._making(stop, _HERE, stop.arguments[0], "file") if is_file else None
+
+    def mknodat(self, stop: Stop) -> Plan | None:
+        """`mknodat(directory, path, mode, device)`."""
+        is_file = stat.S_IFMT(stop.arguments[2]) in (0, stat.S_IFREG)
+        return self._making(stop, _descriptor(stop.arguments[0]), stop.arguments[1], "file") if is_file else None
+
+    def _making(self, stop: Stop, directory: int, address: int, kind: str) -> Plan | None:
+        found = self._ours(stop, directory, address)
+        if found is None or found[1] is not None:
+            return None if found is None else _CHANGES_NOTHING
+        place = found[0]
+        return Plan(f"make {self._name_of(place)}", lambda _: self._created(place, kind))
+
+    def ftruncate(self, stop: Stop) -> Plan | None:
+        """`ftruncate(descriptor, size)`."""
+        descriptor, size = _descriptor(stop.arguments[0]), stop.arguments[1]
+        file = self._file_of(stop, descriptor)
+        there = None if file is None else os.stat(f"/proc/{stop.thread}/fd/{descriptor}").st_size
+        return self._sizing(file, there, size)
+
+    def truncate(self, stop: Stop) -> Plan | None:
+        """`truncate(path, size)`."""
+        found = self._ours(stop, _HERE, stop.arguments[0])
+        return None if found is None else self._sizing(found[1], _size(found[0].path), stop.arguments[1])
+
+    def _sizing(self, file: int | None, there: int | None, size: int) -> Plan | None:
+        if file is None or there == size:
+            return None if file is None else _CHANGES_NOTHING
+        text = f"truncate {self._path_of(file)} to {size}"
+        words: Words = {"type": "Truncate", "file": file, "size": size}
+        return Plan(text, lambda _: ((text, words),))
+
+    def unlink(self, stop: Stop) -> Plan | None:
+        """`unlink(path)`, `rmdir(path)`."""
+        return self._unnaming(stop, _HERE, stop.arguments[0])
+
+    def unlinkat(self, stop: Stop) -> Plan | None:
+        """`unlinkat(directory, path, flags)`."""
+        return self._unnaming(stop, _descriptor(stop.arguments[0]), stop.arguments[1])
+
+    def _unnaming(self, stop: Stop, directory: int, address: int) -> Plan | None:
+        found = self._ours(stop, directory, address)
+        if found is None or found[1] is None:
+            return None if found is None else _CHANGES_NOTHING
+        place = found[0]
+        text = f"unlink {self._name_of(place)}"
+        return Plan(text, lambda _: self._unnamed(place, text))
+
+    def _unnamed(self, place: Place, text: str) -> Sequence[tuple[str, Words]]:
+        assert place.directory is not None
+        file = self._names.pop((place.directory, place.name))
+        if file in self._directories:  # Its inode may come to another one, elsewhere.
+            self._files = {key: there for key, there in self._files.items() if there != file}
+        return ((text, {"type": "Unlink", "directory": place.directory, "name": place.name}),)
+
+    def link(self, stop: Stop) -> Plan | None:
+        """`link(old, new)`."""
+        return self._linking(stop, self._source(stop, _HERE, stop.arguments[0]), _HERE, stop.arguments[1])
+
+    def linkat(self, stop: Stop) -> Plan | None:
+        """`linkat(old directory, old, new directory, new, flags)`."""
+        directory, path, new_directory, new_path, flags, _ = stop.arguments
+        if flags & _EMPTY_PATH and not _text_at(stop.thread, path):
+            file = self._file_of(stop, _descriptor(directory))
+        elif flags & _FOLLOW:
+            file = self._followed(stop, _descriptor(directory), path)
+        else:
+            file = self._source(stop, _descriptor(directory), path)
+        return self._linking(stop, file, _descriptor(new_directory), new_path)
+
+    def _source(self, stop: Stop, directory: int, address: int) -> int | None:
+        found = self._ours(stop, directory, address)
+        return None if found is None else found[1]
+
+    def _followed(self, stop: Stop, directory: int, address: int) -> int | None:
+        """Return the file that a path leads to which may be a link: a file without a name is linked so."""
+        place = self._place(stop, directory, address)
+        if place is None:
+            return None
+        if place.path.startswith(f"/proc/{stop.thread}/root/proc/{stop.thread}/fd/"):
+            return self._file_of(stop, int(place.name))
+        return self._source(stop, directory, address)
+
+    def _linking(self, stop: Stop, file: int | None, directory: int, address: int) -> Plan | None:
+        found = self._ours(stop, directory, address)
+        if found is None:
+            if file is None:
+                return None
+            sentence = f"{self._path_of(file)} got a name outside the state directory"
+            return Plan(f"link {self._path_of(file)} elsewhere", lambda _: ((sentence, _blind(sentence)),))
+        place, there = found
+        if there is not None:
+            return _CHANGES_NOTHING
+        name = self._name_of(place)
+        if file is None:
+            return Plan(f"link {name}", lambda _: self._came_from_elsewhere(place))
+        assert place.directory is not None
+        words: Words = {"type": "Link", "file": file, "directory": place.directory, "name": place.name}
+
+        def linked(_: int) -> Sequence[tuple[str, Words]]:
+            assert place.directory is not None
+            self._names[place.directory, place.name] = file
+            text = f"link {self._path_of(file)} to {name}"
+            self._places.setdefault(file, (place.directory, place.name))
+            return ((text, words),)
+
+        return Plan(f"link {name}", linked)
+
+    def _came_from_elsewhere(self, place: Place) -> Sequence[tuple[str, Words]]:
+        """Take in a file that was written where nobody looked."""
+        assert place.directory is not None
+        there = os.lstat(place.path)
+        self._named((there.st_dev, there.st_ino), place.directory, place.name)
+        sentence = f"{self._name_of(place)} came from outside the state directory, with what was written to it there"
+        return ((sentence, _blind(sentence)),)
+
+    def rename(self, stop: Stop) -> Plan | None:
+        """`rename(old, new)`."""
+        return self._renaming(stop, (_HERE, stop.arguments[0]), (_HERE, stop.arguments[1]), 0)
+
+    def renameat(self, stop: Stop) -> Plan | None:
+        """`renameat(old directory, old, new directory, new)`."""
+        old, new = stop.arguments[:2], stop.arguments[2:4]
+        return self._renaming(stop, (_descriptor(old[0]), old[1]), (_descriptor(new[0]), new[1]), 0)
+
+    def renameat2(self, stop: Stop) -> Plan | None:
+        """`renameat2(old directory, old, new directory, new, flags)`."""
+        old, new = stop.arguments[:2], stop.arguments[2:4]
+        flags = stop.arguments[4]
+        return self._renaming(stop, (_descriptor(old[0]), old[1]), (_descriptor(new[0]), new[1]), flags)
+
+    def _renaming(self, stop: Stop, old: tuple[int, int], new: tuple[int, int], flags: int) -> Plan | None:
+        source, target = self._ours(stop, *old), self._ours(stop, *new)
+        if target is None:
+            if source is None or source[1] is None:
+                return None if source is None else _CHANGES_NOTHING
+            text = f"rename {self._name_of(source[0])} out of the state directory"
+            place = source[0]
+            return Plan(text, lambda _: self._unnamed(place, text))
+        place = target[0]
+        if source is None:
+            return Plan(f"rename to {self._name_of(place)}", lambda _: self._came_from_elsewhere(place))
+        if source[1] is None or source[1] == target[1]:
+            return _CHANGES_NOTHING
+        text = f"rename {self._name_of(source[0])} to {self._name_of(place)}"
+        if flags & _EXCHANGE_OR_WHITEOUT:
+            sentence = f"{text}: one call changed two names, which is not modelled"
+            return Plan(text, lambda _: ((sentence, _blind(sentence)),))
+        return Plan(text, lambda _: self._renamed(source[0], place, text))
+
+    def _renamed(self, old: Place, new: Place, text: str) -> Sequence[tuple[str, Words]]:
+        assert old.directory is not None
+        assert new.directory is not None
+        file = self._names.pop((old.directory, old.name))
+        self._names[new.directory, new.name] = file
+        self._places[file] = (new.directory, new.name)
+        words: Words = {
+            "type": "Rename",
+            "directory": old.directory,
+            "name": old.name,
+            "new_directory": new.directory,
+            "new_name": new.name,
+        }
+        return ((text, words),)
+
+    def sync_file(self, stop: Stop) -> Plan | None:
+        """`fsync(descriptor)`, `fdatasync(descriptor)`."""
+        file = self._file_of(stop, _descriptor(stop.arguments[0]))
+        if file is None:
+            return None
+        how = _CALLS[stop.call][0]
+        text = f"{how} {self._path_of(file)}"
+        words: Words = {"type": "Sync", "file": file, "how": how}
+        return Plan(text, lambda _: ((text, words),))
+
+    def sync_all(self, stop: Stop) -> Plan | None:
+        """`sync()`, `syncfs(descriptor)`."""
+        how = _CALLS[stop.call][0]
+        if how == "syncfs":
+            try:
+                there = os.stat(f"/proc/{stop.thread}/fd/{_descriptor(stop.arguments[0])}")
+            except OSError:
+                return None
+            if there.st_dev != self._device:
+                return None
+        words: Words = {"type": "Sync", "file": None, "how": how}
+        return Plan(how, lambda _: ((how, words),))
+
+    # What a trace cannot show
+
+    def symlink(self, stop: Stop) -> Plan | None:
+        """`symlink(target, path)`."""
+        return self._symbolic(stop, _HERE, stop.arguments[1])
+
+    def symlinkat(self, stop: Stop) -> Plan | None:
+        """`symlinkat(target, directory, path)`."""
+        return self._symbolic(stop, _descriptor(stop.arguments[1]), stop.arguments[2])
+
+    def _symbolic(self, stop: Stop, directory: int, address: int) -> Plan | None:
+        found = self._ours(stop, directory, address)
+        if found is None:
+            return None
+        sentence = f"{self._name_of(found[0])} is a symbolic link, which is not modelled"
+        return Plan(f"symlink {self._name_of(found[0])}", lambda _: ((sentence, _blind(sentence)),))
+
+    def hidden_in_first(self, stop: Stop) -> Plan | None:
+        """`fallocate(descriptor, …)`, `sendfile(descriptor, …)`, `ioctl(descriptor, FICLONE, …)`."""
+        return self._hiding(stop, _descriptor(stop.arguments[0]))
+
+    def hidden_in_third(self, stop: Stop) -> Plan | None:
+        """`copy_file_range(…, …, descriptor, …)`, `splice(…, …, descriptor, …)`."""
+        return self._hiding(stop, _descriptor(stop.arguments[2]))
+
+    def _hiding(self, stop: Stop, descriptor: int) -> Plan | None:
+        name = _CALLS[stop.call][0]
+        if self._is_said(stop, descriptor):
+            sentence = f"{name} wrote to standard output, where its lines cannot be counted"
+            return Plan(name, lambda _: ((sentence, _blind(sentence)),), is_counted=False)
+        file = self._file_of(stop, descriptor)
+        if file is None or self._is_rebuildable(file):
+            return None
+        sentence = f"{name} changed {self._path_of(file)}, which is not modelled"
+        return Plan(f"{name} {self._path_of(file)}", lambda _: ((sentence, _blind(sentence)),))
+
+    def map(self, stop: Stop) -> Plan | None:
+        """`mmap(address, size, protection, flags, descriptor, offset)`: shared and writable."""
+        file = self._file_of(stop, _descriptor(stop.arguments[4]))
+        if file is None or self._is_rebuildable(file):
+            return None
+        sentence = f"{self._path_of(file)} is written through a shared mapping, which no trace of calls shows"
+        return Plan("mmap", lambda _: ((sentence, _blind(sentence)),), is_counted=False)
+
+    def queue(self, stop: Stop) -> Plan | None:
+        """`io_uring_setup(…)`, `io_setup(…)`."""
+        sentence = f"{_CALLS[stop.call][0]} was called: what is written through a queue, no trace of calls shows"
+        return Plan(_CALLS[stop.call][0], lambda _: ((sentence, _blind(sentence)),), is_counted=False)
+
+    def _is_rebuildable(self, file: int) -> bool:
+        name = self._places.get(file, (0, ""))[1]
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in self._rebuildable)
+
+
+def _nothing() -> None:
+    """Put nothing right."""
+
+
+def _fewer(size: int) -> Shortening:
+    """Return how a call comes to write less whose third argument says how much."""
+    return lambda most: ({2: most} if most < size else {}, _nothing)
+
+
+def _blind(sentence: str) -> Words:
+    return {"type": "Blind", "sentence": sentence}
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _descriptor(argument: int) -> int:
+    """Return the 32 bits of a register that are a descriptor, which may be negative."""
+    low = argument & 0xFFFFFFFF
+    return low - 2**32 if low >= 2**31 else low
+
+
+def _size(path: str) -> int | None:
+    """Return how long a file is, if there is one."""
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return None
+
+
+def _memory(thread: int, address: int, size: int) -> bytes:
+    """Return what a process has there; less, if less is mapped."""
+    descriptor = os.open(f"/proc/{thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.pread(descriptor, size, address)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _change_memory(thread: int, address: int, data: bytes) -> None:
+    descriptor = os.open(f"/proc/{thread}/mem", os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.pwrite(descriptor, data, address)
+    finally:
+        os.close(descriptor)
+
+
+def _text_at(thread: int, address: int) -> bytes:
+    """Return the text that ends in a zero."""
+    return _memory(thread, address, _LONGEST_PATH).partition(b"\0")[0]
+
+
+def _gathered(thread: int, parts: Sequence[tuple[int, int]], size: int) -> bytes:
+    """Return so many bytes from the parts, in order."""
+    gathered = b""
+    for address, most in parts:
+        gathered += _memory(thread, address, min(most, size - len(gathered)))
+        if len(gathered) >= size:
+            break
+    return gathered
+
+
+def _position_and_flags(thread: int, descriptor: int) -> tuple[int, int]:
+    """Return where a descriptor stands in its file, and how it was opened."""
+    with open(f"/proc/{thread}/fdinfo/{descriptor}", encoding="ascii") as opened:
+        position, flags = (line.split()[1] for line in (opened.readline(), opened.readline()))
+    return int(position), int(flags, 8)
+
+
+def _synchronous(opened: int, flags: int) -> str | None:
+    """Return what made a write synchronous, if anything did."""
+    if opened & _FULL_SYNC == _FULL_SYNC:
+        return "O_SYNC"
+    if opened & _DATA_SYNC:
+        return "O_DSYNC"
+    return "RWF_DSYNC" if flags & (_RWF_DSYNC | _RWF_SYNC) else None
+
+
+_READING: Final = frozenset({"read", "pread64", "readv", "preadv", "preadv2"})
+_Planner = Callable[[Recorder, Stop], Plan | None]
+
+
+def _no_plan(recorder: Recorder, stop: Stop) -> Plan | None:
+    """Stand where a call that reads has its planner: it needs none."""
+    del recorder, stop
+    return None
+
+
+_CALLS: Final[Mapping[int, tuple[str, _Planner]]] = {
+    0: ("read", _no_plan),
+    1: ("write", Recorder.write),
+    2: ("open", Recorder.open),
+    9: ("mmap", Recorder.map),
+    16: ("ioctl", Recorder.hidden_in_first),
+    17: ("pread64", _no_plan),
+    18: ("pwrite64", Recorder.pwrite),
+    19: ("readv", _no_plan),
+    20: ("writev", Recorder.writev),
+    40: ("sendfile", Recorder.hidden_in_first),
+    74: ("fsync", Recorder.sync_file),
+    75: ("fdatasync", Recorder.sync_file),
+    76: ("truncate", Recorder.truncate),
+    77: ("ftruncate", Recorder.ftruncate),
+    82: ("rename", Recorder.rename),
+    83: ("mkdir", Recorder.mkdir),
+    84: ("rmdir", Recorder.unlink),
+    85: ("creat", Recorder.creat),
+    86: ("link", Recorder.link),
+    87: ("unlink", Recorder.unlink),
+    88: ("symlink", Recorder.symlink),
+    133: ("mknod", Recorder.mknod),
+    162: ("sync", Recorder.sync_all),
+    206: ("io_setup", Recorder.queue),
+    257: ("openat", Recorder.openat),
+    258: ("mkdirat", Recorder.mkdirat),
+    259: ("mknodat", Recorder.mknodat),
+    263: ("unlinkat", Recorder.unlinkat),
+    264: ("renameat", Recorder.renameat),
+    265: ("linkat", Recorder.linkat),
+    266: ("symlinkat", Recorder.symlinkat),
+    275: ("splice", Recorder.hidden_in_third),
+    278: ("vmsplice", Recorder.hidden_in_first),
+    285: ("fallocate", Recorder.hidden_in_first),
+    295: ("preadv", _no_plan),
+    296: ("pwritev", Recorder.pwritev),
+    306: ("syncfs", Recorder.sync_all),
+    316: ("renameat2", Recorder.renameat2),
+    326: ("copy_file_range", Recorder.hidden_in_third),
+    327: ("preadv2", _no_plan),
+    328: ("pwritev2", Recorder.pwritev2),
+    425: ("io_uring_setup", Recorder.queue),
+    437: ("openat2", Recorder.openat2),
+}
+"""Every call that is stopped at, by its number on x86-64."""
+
+_MAKES_OR_EMPTIES: Final = _CREATE | _TRUNCATE | (_UNNAMED & ~os.O_DIRECTORY)
+_CLONES: Final = (0x40049409, 0x4020940D)
+"""The `ioctl` FICLONE and FICLONERANGE: one file gets the blocks of another."""
+
+
+def rules(*, with_reads: bool) -> Sequence[Rule]:
+    """Return what is stopped at: opening only if it makes or empties a file, mapping only if shared and writable."""
+    narrowed = {
+        "open": (Rule(2, bits=((1, _MAKES_OR_EMPTIES),)),),
+        "openat": (Rule(257, bits=((2, _MAKES_OR_EMPTIES),)),),
+        "mmap": (Rule(9, bits=((2, 0x2), (3, 0x1))),),
+        "ioctl": tuple(Rule(16, equal=((1, request),)) for request in _CLONES),
+    }
+    found: list[Rule] = []
+    for number, (name, _) in _CALLS.items():
+        if with_reads or name not in _READING:
+            found += narrowed.get(name, (Rule(number),))
+    return found

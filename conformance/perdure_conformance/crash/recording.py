@@ -1,0 +1,222 @@
+"""What a traced program did, as a `Trace`: how it is run, and how the lines are read that the tracer wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from perdure_conformance.crash.replay import Fault, Undisturbed
+from perdure_conformance.crash.trace import (
+    Answer,
+    Blind,
+    Call,
+    Create,
+    Held,
+    Link,
+    Operation,
+    Rename,
+    Sync,
+    Trace,
+    Truncate,
+    Unlink,
+    Write,
+)
+
+REBUILDABLE: Final = ("*-shm",)
+"""Files that an implementation makes anew from others whenever it likes, such as SQLite's shared index of its log."""
+
+_PACKAGES: Final = Path(__file__).resolve().parents[2]
+_PROGRAM: Final = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from perdure_conformance.crash.tracer import main; "
+    "main(*sys.argv[1:])"
+)
+
+
+class Before(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """What was there before the program started."""
+
+    held: Held
+
+
+class Done(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """A call that succeeded."""
+
+    number: int
+    """Counted from 1 over all calls that change files, those that fail included; 0 for what is not counted."""
+    name: str
+    ordinal: int
+    """Counted from 1 over the calls of this name."""
+    call: Call
+
+
+class Failed(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """A call that was counted, and failed of itself."""
+
+    number: int
+    name: str
+    ordinal: int
+    text: str
+    error: int
+
+
+class Injected(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """The fault happened, at this call."""
+
+    number: int
+    name: str
+    ordinal: int
+    text: str
+
+
+class End(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """The program ended of itself, or was killed by its fault."""
+
+    calls: int
+    reads: int
+    status: int
+
+
+Line = Before | Done | Failed | Injected | End
+_LINE: Final = msgspec.json.Decoder(Line)
+
+
+class Recording(Struct, frozen=True):
+    """All lines of one run."""
+
+    lines: Sequence[Line]
+
+    @property
+    def trace(self) -> Trace:
+        """What was done, in order."""
+        return Trace([line.held for line in self.lines if isinstance(line, Before)], [done.call for done in self.done])
+
+    @property
+    def done(self) -> Sequence[Done]:
+        """What was done, with how each call is counted: one for each call of the trace."""
+        return [line for line in self.lines if isinstance(line, Done)]
+
+    @property
+    def until_injected(self) -> Trace:
+        """What was done before the fault happened, and all of it if none did."""
+        until = next((index for index, line in enumerate(self.lines) if isinstance(line, Injected)), None)
+        return Recording(self.lines[:until]).trace
+
+    @property
+    def injected(self) -> Injected | None:
+        """Where the fault happened, if it did."""
+        return next((line for line in self.lines if isinstance(line, Injected)), None)
+
+    @property
+    def end(self) -> End | None:
+        """How it ended; None if the tracer was killed."""
+        return next((line for line in self.lines if isinstance(line, End)), None)
+
+    @property
+    def unseen(self) -> Sequence[str]:
+        """What changes files without a call that could be stopped at: there are windows that nobody tries."""
+        found = [done.call.operation for done in self.done if not done.number]
+        return [operation.sentence for operation in found if isinstance(operation, Blind)]
+
+    @property
+    def blind(self) -> Sequence[str]:
+        """What the trace cannot show."""
+        return [done.call.operation.sentence for done in self.done if isinstance(done.call.operation, Blind)]
+
+
+@cache
+def why_not() -> str | None:
+    """Return why no program can be traced on this machine, in one sentence; None if one was."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return f"System calls are watched on x86-64 Linux alone, and this is {sys.platform} on {platform.machine()}."
+    with tempfile.TemporaryDirectory(prefix="perdure-") as folder:
+        command = traced((sys.executable, "-I", "-S", "-c", "print()"), Path(folder), Path(folder) / "log")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+        seen = [done.call.text for done in read(Path(folder) / "log").done]
+    if done.returncode == 0 and seen == ["answer 1"]:
+        return None
+    *_, said = ["no call was seen", *done.stderr.splitlines()]
+    return f"System calls cannot be watched on this machine: {said}"
+
+
+def traced(
+    command: Sequence[str],
+    state: Path,
+    log: Path,
+    fault: Fault = Undisturbed(),  # noqa: B008 - a frozen value
+    *,
+    with_reads: bool = False,
+    rebuildable: Sequence[str] = REBUILDABLE,
+) -> tuple[str, ...]:
+    """Return the command that runs another one with the same standard input and output, and logs what it did.
+
+    The state directory must be there. With reads, they are counted too, which takes longer.
+    """
+    settings = {
+        "log": str(log),
+        "state": str(state.resolve()),
+        "fault": f"{fault}",
+        "rebuildable": list(rebuildable),
+        "with_reads": with_reads,
+    }
+    words = msgspec.json.encode(settings).decode()
+    return (sys.executable, "-I", "-S", "-c", _PROGRAM, str(_PACKAGES), words, *command)
+
+
+def read(log: Path) -> Recording:
+    """Return what was written so far; half a line at the end, of a tracer that was killed, is none."""
+    *lines, _ = log.read_bytes().split(b"\n") if log.exists() else [b""]
+    return Recording([_LINE.decode(line) for line in lines])
+
+
+def shapes(trace: Trace) -> Iterator[str]:
+    """Yield what each call did, without the bytes and the names that may differ from run to run."""
+    for call in trace.calls:
+        yield _shape(call.operation)
+
+
+def _shape(operation: Operation) -> str:
+    match operation:
+        case Create(directory, _, file, kind):
+            return f"Create {kind} {file} in {directory}"
+        case Write(file, offset, data):
+            return f"Write {file}@{offset}+{len(data)}"
+        case Truncate(file, size):
+            return f"Truncate {file} to {size}"
+        case Link(file, directory):
+            return f"Link {file} in {directory}"
+        case Unlink(directory):
+            return f"Unlink in {directory}"
+        case Rename(directory, _, new_directory):
+            return f"Rename from {directory} to {new_directory}"
+        case Sync(file, how):
+            return f"Sync {file} {how}"
+        case Answer(number):
+            return f"Answer {number}"
+        case Blind():
+            return "Blind"
+
+
+def digest(trace: Trace) -> str:
+    """Return a digest of the shapes: traces that differ here are of runs that took different ways."""
+    return hashlib.sha256("\n".join(shapes(trace)).encode()).hexdigest()
+
+
+def divergence(recorded: Trace, played: Trace) -> str | None:
+    """Return where a later run, disturbed or not, left the way of a recorded one, in one sentence; None if it did not.
+
+    A run that ended early has not left it.
+    """
+    for number, (expected, found) in enumerate(zip(recorded.calls, played.calls, strict=False), 1):
+        if _shape(expected.operation) != _shape(found.operation):
+            return f"The trace diverged at call {number}: it was {expected.text!a}, and is {found.text!a}."
+    return None

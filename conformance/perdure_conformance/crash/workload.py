@@ -1,0 +1,91 @@
+"""What is asked of a journal that is to be crashed: a few requests, the same ones for the same words.
+
+The first line that an adapter answers is that of `initialize`; the line `1 + i` is that of request `i`, counted from 1.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from perdure.kernel.values import JsonObject
+from perdure_conformance.crash.replay import ReplayError, Workload
+from perdure_conformance.journal.operations import Acquire, Append, Identities, RecordSpec, SaveSnapshot
+
+ANSWERS_BEFORE_THE_FIRST_REQUEST: Final = 1
+"""That of `initialize`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, as it is sent."""
+
+    method: str
+    params: JsonObject
+
+
+def requests(workload: Workload) -> Sequence[Request]:
+    """Return the requests in order. Raises `ReplayError` if there is no such workload."""
+    drawn = WORKLOADS.get(workload.name)
+    if drawn is None:
+        raise ReplayError(f"There is no workload {workload.name!a}; write one of {', '.join(sorted(WORKLOADS))}.")
+    identities = Identities(workload.seed, 0)
+    operations = drawn(workload.appends, random.Random(f"{workload}"))  # noqa: S311 - drawn again from the same words
+    return [_request(operation, identities) for operation in operations]
+
+
+Changing = Append | SaveSnapshot | Acquire
+
+
+def _request(operation: Changing, identities: Identities) -> Request:
+    run_id = identities.run_id(operation.run)
+    match operation:
+        case Append():
+            records = msgspec.to_builtins(list(identities.envelopes(operation)))
+            place: JsonObject = {"run_id": run_id, "expected_next": operation.expected_next, "epoch": None}
+            return Request("append", {**place, "records": records})
+        case SaveSnapshot(sequence=sequence):
+            body = identities.snapshot_body(operation)
+            return Request("save_snapshot", {"run_id": run_id, "sequence": sequence, "body": body})
+        case Acquire(ttl_ms=ttl_ms, now_ms=now_ms):
+            owner = identities.owner_id(operation.owner)
+            return Request("acquire", {"run_id": run_id, "owner": owner, "ttl_ms": ttl_ms, "now_ms": now_ms})
+
+
+def _appends(count: int, draw: random.Random, *, runs: int = 1, sizes_bytes: Sequence[int] = (0,)) -> Sequence[Append]:
+    """Return appends of one to three records: the second is a batch whatever is drawn, so that a half one is seen."""
+    heads = [0] * runs
+    appends: list[Append] = []
+    for index in range(count):
+        run = index % runs
+        size = 3 if index == 1 else draw.randint(1, 3)
+        events = range(sum(heads), sum(heads) + size)
+        records = tuple(RecordSpec(event, body_bytes=draw.choice(sizes_bytes)) for event in events)
+        appends.append(Append(run, heads[run] + 1, records))
+        heads[run] += size
+    return appends
+
+
+def _caches_and_leases(count: int, draw: random.Random) -> Sequence[Changing]:
+    """Return appends, a snapshot after each, and a lease of another run that is over when the next is asked for."""
+    operations: list[Changing] = []
+    for index, append in enumerate(_appends(count, draw)):
+        last = append.expected_next + len(append.records) - 1
+        operations += [append, SaveSnapshot(0, last, "state"), Acquire(1, ttl_ms=10, now_ms=100 * index)]
+    return operations
+
+
+_PAGES_BYTES: Final = (600, 5_000, 70_000)
+"""More than a sector, a page, a pipe or a buffer."""
+
+WORKLOADS: Final[Mapping[str, Callable[[int, random.Random], Sequence[Changing]]]] = {
+    "append": _appends,
+    "caches": _caches_and_leases,
+    "large": lambda count, draw: _appends(count, draw, sizes_bytes=_PAGES_BYTES),
+    "runs": lambda count, draw: _appends(count, draw, runs=2),
+}
+"""Small records of one run; snapshots and leases too; large records; small ones of two runs in turn."""

@@ -1,0 +1,329 @@
+"""What a program does to its files, as it is seen from outside."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from perdure_conformance.crash.disk import Cut, Disk
+from perdure_conformance.crash.recording import Failed, Recording, digest, divergence, read, traced, why_not
+from perdure_conformance.crash.replay import Fault, Undisturbed, parse_fault
+from perdure_conformance.crash.trace import Sync, Write
+from perdure_conformance.crash.windows import image_of
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
+
+PYTHON = (sys.executable, "-I", "-S", "-c")
+
+
+class Run:
+    """One run of a program whose working directory is its state directory."""
+
+    def __init__(self, folder: Path, command: Sequence[str], fault: Fault | str = Undisturbed()) -> None:  # noqa: B008
+        self.state = folder / "state"
+        self.state.mkdir(exist_ok=True)
+        log = folder / "log"
+        log.unlink(missing_ok=True)
+        fault = parse_fault(fault) if isinstance(fault, str) else fault
+        self.done = subprocess.run(
+            traced(command, self.state, log, fault), cwd=self.state, capture_output=True, check=False, timeout=60
+        )
+        self.recording: Recording = read(log)
+
+    @property
+    def texts(self) -> list[str]:
+        return [call.text for call in self.recording.trace.calls]
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        return {
+            f"{path.relative_to(self.state)}": path.read_bytes() for path in self.state.rglob("*") if path.is_file()
+        }
+
+
+EVERYTHING = """
+import os, threading
+log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_DSYNC)
+os.write(log, b"one")
+same = os.dup(log)
+os.write(same, b"two")
+os.mkdir("runs")
+os.chdir("runs")
+here = os.open(".", os.O_RDONLY)
+data = os.open("data.tmp", os.O_RDWR | os.O_CREAT | os.O_EXCL, dir_fd=here)
+os.write(data, b"0123456789")
+os.lseek(data, 2, os.SEEK_SET)
+os.writev(data, [b"ab", b"", b"cd"])
+os.pwritev(data, [b"ef"], 8)
+os.pwritev(data, [b"g"], 1, os.RWF_DSYNC)
+os.ftruncate(data, 9)
+os.ftruncate(data, 9)
+os.fsync(data)
+os.rename("data.tmp", "../data")
+os.link("../data", "other", )
+os.fdatasync(here)
+os.unlink("other")
+try:
+    os.unlink("other")
+except FileNotFoundError:
+    pass
+os.chdir("..")
+os.rmdir("runs")
+os.sync()
+unnamed = os.open(".", os.O_TMPFILE | os.O_WRONLY)
+os.write(unnamed, b"named later")
+os.link(f"/proc/self/fd/{unnamed}", "named", src_dir_fd=here, follow_symlinks=True)
+thread = threading.Thread(target=lambda: os.write(data, b"!"))
+thread.start()
+thread.join()
+if os.fork() == 0:
+    os.write(data, b"?")
+    os._exit(0)
+os.wait()
+os.close(os.open("data", os.O_WRONLY | os.O_TRUNC))
+open("/dev/null", "w").write("not ours")
+print("half a ", end="", flush=True)
+print("line", flush=True)
+print("two\\nthree", flush=True)
+"""
+
+
+def test_every_call_that_changes_files_is_seen_in_order(tmp_path: Path) -> None:
+    run = Run(tmp_path, (*PYTHON, EVERYTHING))
+    assert run.done.returncode == 0, run.done.stderr
+    assert run.texts == [
+        "create log",
+        "write log@0+3",
+        "O_DSYNC log",
+        "write log@3+3",
+        "O_DSYNC log",
+        "mkdir runs",
+        "create runs/data.tmp",
+        "write runs/data.tmp@0+10",
+        "write runs/data.tmp@2+4",
+        "write runs/data.tmp@8+2",
+        "write runs/data.tmp@1+1",
+        "RWF_DSYNC runs/data.tmp",
+        "truncate runs/data.tmp to 9",
+        "fsync runs/data.tmp",
+        "rename runs/data.tmp to data",
+        "link data to runs/other",
+        "fdatasync runs",
+        "unlink runs/other",
+        "unlink runs",
+        "sync",
+        "write file 4@0+11",
+        "link file 4 to named",
+        "write data@6+1",
+        "write data@7+1",
+        "truncate data to 0",
+        "answer 1",
+        "answer 2",
+        "answer 3",
+    ]
+    writes = [call.operation.data for call in run.recording.trace.calls if isinstance(call.operation, Write)]
+    assert writes == [b"one", b"two", b"0123456789", b"abcd", b"ef", b"g", b"named later", b"!", b"?"]
+    assert [call.thread for call in run.recording.trace.calls if call.text in ("write data@6+1", "write data@7+1")] == [
+        1,
+        2,
+    ]
+    assert run.recording.end is not None
+    assert run.recording.end.status == 0
+    assert run.recording.blind == []
+
+
+def test_what_was_there_before_is_told(tmp_path: Path) -> None:
+    (tmp_path / "state" / "runs").mkdir(parents=True)
+    (tmp_path / "state" / "runs" / "1").write_bytes(b"\x00old")
+    run = Run(tmp_path, ("sh", "-c", "echo new >> runs/1"))
+    before = run.recording.trace.before
+    assert [(held.name, held.kind, held.directory, held.data) for held in before] == [
+        ("runs", "directory", 0, b""),
+        ("1", "file", 1, b"\x00old"),
+    ]
+    assert run.texts == ["write runs/1@4+4"]
+
+
+HIDDEN = """
+import ctypes, mmap, os
+data = os.open("data", os.O_RDWR | os.O_CREAT)
+shared = os.open("data-shm", os.O_RDWR | os.O_CREAT)
+os.write(data, b"0" * 4096)
+os.write(shared, b"0" * 4096)
+mmap.mmap(data, 4096)
+mmap.mmap(shared, 4096)
+mmap.mmap(data, 4096, mmap.MAP_PRIVATE)
+os.posix_fallocate(data, 0, 8192)
+os.sendfile(data, os.open("data", os.O_RDONLY), 0, 10)
+os.symlink("data", "link")
+open("../outside", "w").close()
+os.rename("../outside", "inside")
+os.link("data", "../data")
+ctypes.CDLL(None).syscall(425, 1, ctypes.create_string_buffer(256))
+"""
+
+
+def test_what_a_trace_cannot_show_is_said(tmp_path: Path) -> None:
+    run = Run(tmp_path, (*PYTHON, HIDDEN))
+    assert run.done.returncode == 0, run.done.stderr
+    hidden = [text for text in run.recording.blind if "io_uring" not in text]
+    assert hidden == [
+        "data is written through a shared mapping, which no trace of calls shows",
+        "fallocate changed data, which is not modelled",
+        "sendfile changed data, which is not modelled",
+        "link is a symbolic link, which is not modelled",
+        "inside came from outside the state directory, with what was written to it there",
+        "data got a name outside the state directory",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_random_calls_leave_is_what_was_seen(tmp_path: Path, seed: int) -> None:
+    """What the disk holds if nothing is lost, by the trace alone, is what the kernel shows at the end."""
+    run = Run(tmp_path, (sys.executable, "-I", "-S", f"{Path(__file__).with_name('random_files.py')}", f"{seed}"))
+    assert (run.done.returncode, run.done.stderr, run.recording.blind) == (0, b"", [])
+    trace = run.recording.trace
+    assert image_of(run.state).key() == Disk(trace).image(Cut(len(trace.calls))).key()
+
+
+C_PROGRAM = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int file;
+static void *append(void *letter) {
+    for (int i = 0; i < 50; i++) { write(file, letter, 1); fdatasync(file); }
+    return NULL;
+}
+int main(void) {
+    file = creat("data", 0666);
+    pthread_t first, second;
+    pthread_create(&first, NULL, append, "a");
+    pthread_create(&second, NULL, append, "b");
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    if (syscall(SYS_renameat2, AT_FDCWD, "data", AT_FDCWD, "done", 1) != 0) return 1;
+    puts("done");
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="There is no compiler.")
+def test_threads_of_a_compiled_program_have_one_order(tmp_path: Path) -> None:
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(C_PROGRAM)
+    subprocess.run(["gcc", "-w", "-pthread", "-o", f"{program}", f"{source}"], check=True)
+    run = Run(tmp_path, (f"{program}",))
+    assert run.done.stdout == b"done\n"
+    assert (run.texts[0], run.texts[-2:]) == ("create data", ["rename data to done", "answer 1"])
+    writes = [call.operation for call in run.recording.trace.calls if isinstance(call.operation, Write)]
+    assert [write.offset for write in writes] == list(range(100))
+    assert b"".join(write.data for write in writes) == run.files["done"]
+    assert sum(isinstance(call.operation, Sync) for call in run.recording.trace.calls) == 100
+
+
+JOURNAL = """
+import os
+log = os.open("log", os.O_WRONLY | os.O_CREAT)
+for record in (b"first", b"second"):
+    try:
+        written = os.writev(log, [record[:2], record[2:], b"."])
+        os.fsync(log)
+        print(written, flush=True)
+    except OSError as error:
+        print(error.strerror, flush=True)
+print(os.pread(os.open("log", os.O_RDONLY), 100, 0).decode(), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "said", "left"),
+    [
+        ("kill/before:1", "", None),
+        ("kill/after:1", "", b""),
+        ("kill/before:2", "", b""),
+        ("kill/after:2", "", b"first."),
+        ("kill/before:5", "6\n", b"first.second."),
+        ("kill/after:5", "6\n", b"first.second."),
+        ("kill/before:6", "6\n7\nfirst.second.\n", b"first.second."),
+        ("err/writev#1=ENOSPC", "No space left on device\n7\nsecond.\n", b"second."),
+        ("err/fsync#2=EIO", "6\nInput/output error\nfirst.second.\n", b"first.second."),
+        ("short/writev#1=1", "1\n7\nfsecond.\n", b"fsecond."),
+        ("short/writev#2=5", "6\n5\nfirst.secon\n", b"first.secon"),
+        ("short/writev#2=6", "6\n6\nfirst.second\n", b"first.second"),
+        ("short/writev#2=9", "6\n7\nfirst.second.\n", b"first.second."),
+    ],
+)
+def test_each_fault_happens_at_its_call_and_nowhere_else(
+    tmp_path: Path, fault: str, said: str, left: bytes | None
+) -> None:
+    run = Run(tmp_path, (*PYTHON, JOURNAL), fault)
+    has_happened = fault not in ("kill/before:6", "short/writev#2=9")
+    assert (run.done.stdout.decode(), run.files.get("log")) == (said, left)
+    assert (run.recording.injected is not None) == has_happened
+    assert (run.done.returncode == -9) == (fault.startswith("kill") and has_happened)
+
+
+def test_a_read_can_fail(tmp_path: Path) -> None:
+    run = Run(tmp_path, (*PYTHON, JOURNAL), "err/read#1=EIO")
+    assert run.done.stdout == b"6\n7\n"
+    assert b"Input/output error" in run.done.stderr
+    assert run.recording.injected is not None
+    assert run.recording.injected.text == "read log"
+
+
+def test_an_interrupted_call_is_made_again(tmp_path: Path) -> None:
+    run = Run(tmp_path, (*PYTHON, JOURNAL), "err/fsync#1=EINTR")
+    assert run.done.stdout == b"6\n7\nfirst.second.\n"
+    assert run.recording.injected is not None
+    assert run.recording.injected.text == "fsync log"
+
+
+def test_runs_of_one_program_have_one_shape_and_another_way_is_told(tmp_path: Path) -> None:
+    traces = []
+    for fault in ("none", "kill/after:3", "err/writev#1=EIO"):
+        (tmp_path / fault.replace("/", "-")).mkdir()
+        traces.append(Run(tmp_path / fault.replace("/", "-"), (*PYTHON, JOURNAL), fault).recording.trace)
+    first, second, third = traces
+    assert divergence(first, second) is None
+    assert digest(first) != digest(second)
+    assert divergence(first, third) == "The trace diverged at call 2: it was 'write log@0+6', and is 'answer 1'."
+
+
+def test_a_call_that_fails_of_itself_is_counted_and_is_no_operation(tmp_path: Path) -> None:
+    program = "import os; os.mkdir('d'); open('d/f', 'w').close()\ntry: os.rmdir('d')\nexcept OSError: os.unlink('d/f')"
+    run = Run(tmp_path, (*PYTHON, program))
+    assert run.texts == ["mkdir d", "create d/f", "unlink d/f"]
+    assert [line.number for line in run.recording.lines if isinstance(line, Failed)] == [3]
+    assert [done.number for done in run.recording.done] == [1, 2, 4]
+
+
+def test_a_program_that_is_not_there_ends_at_once(tmp_path: Path) -> None:
+    run = Run(tmp_path, ("/no/such/program",))
+    assert run.done.returncode == 127
+    assert run.done.stderr == b"'/no/such/program' cannot be started: [Errno 2] No such file or directory.\n"
+
+
+def test_who_kills_the_tracer_kills_all_that_it_traces(tmp_path: Path) -> None:
+    program = "import os, time\nif os.fork() == 0: os.setsid()\nprint(os.getpid(), flush=True)\ntime.sleep(600)"
+    state = tmp_path / "state"
+    state.mkdir()
+    with subprocess.Popen(traced((*PYTHON, program), state, tmp_path / "log"), stdout=subprocess.PIPE) as tracer:
+        assert tracer.stdout is not None
+        children = [os.pidfd_open(int(tracer.stdout.readline())) for _ in range(2)]
+        tracer.kill()
+        assert tracer.stdout.read() == b""  # Nobody has it open any more.
+    for child in children:
+        assert select.select([child], [], [], 60)[0] == [child]  # It has ended.
+        os.close(child)
