@@ -10,4 +10,7 @@
 - `states`     the crashes that are tried, and how one that finds a fault is made smaller
 - `recovery`   how states are put before a journal, one after the other
 - `blame`      which call is to blame
+- `proxy`      what stands between a client and its server: messages that are lost, cut off or late
+- `servers`    the server behind a journal, started, killed and started again
+- `network`    the connection disturbed at every message, and the server killed at drawn ones
 """
