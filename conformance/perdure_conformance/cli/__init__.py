@@ -14,6 +14,7 @@ from perdure_conformance.cli import (
     adapter,
     bench,
     check,
+    crash,
     diff,
     doctor,
     explain,
@@ -50,6 +51,7 @@ def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
 
 
 app.command("check", epilog=check.EPILOG)(check.check)
+app.command("crash", epilog=crash.EPILOG)(crash.crash_command)
 app.command("rerun", epilog=rerun.EPILOG)(rerun.rerun)
 app.command("report", epilog=report.EPILOG)(report.report)
 app.command("lint", epilog=lint.EPILOG)(lint.lint_command)

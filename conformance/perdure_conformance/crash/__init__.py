@@ -10,6 +10,12 @@
 - `states`     the crashes that are tried, and how one that finds a fault is made smaller
 - `recovery`   how states are put before a journal, one after the other
 - `blame`      which call is to blame
+- `windows`    layer 1: kills and errors at every call, in recoveries too
+- `power`      layer 2: power cuts, from one recording, which `record` makes
+- `campaign`   all layers over one journal, and the verdicts
+- `deviations` a power cut as words of a replay
+- `bundle`     the folder of a finding, which is judged again without recording
+- `journals`   two small good journals; `mutants` are made of them
 - `proxy`      what stands between a client and its server: messages that are lost, cut off or late
 - `servers`    the server behind a journal, started, killed and started again
 - `network`    the connection disturbed at every message, and the server killed at drawn ones

@@ -9,16 +9,23 @@ from perdure_conformance.crash.trace import Answer, Blind, Sync, Truncate, Write
 
 def blame(disk: Disk, cut: Cut, rule: Rule) -> str:
     """Return who is to blame, given the smallest cut that breaks a rule."""
+    last = _last_change(disk, cut)
     if not cut.fates:
-        return f"a crash right after {_last_change(disk, cut)}, with all that was written on the disk, is enough"
+        if rule != "lost":
+            return f"a crash right behind {_text(disk, last)} is enough, with all that was written on the disk"
+        if last is None or disk.answered(cut.calls) > disk.answered(last + 1):
+            return "the recovery is to blame: all that was written is on the disk"
+        return f"{_text(disk, last)} takes away what was acknowledged before it"
     guilty = cut.fates[0]
     number = _covering_answer(disk, cut, guilty)
     if rule == "lost" and number is not None:
         return f"acknowledgement {number} is not covered: {_what(disk, guilty)} has no {_sync(disk, guilty)} before it"
-    overtaking = _overtaking(disk, cut)
-    if overtaking is None:
-        return f"{_what(disk, guilty)} may be all that a power cut spoils: it has no {_sync(disk, guilty)} yet"
-    return f"{overtaking} may be on the disk before {_what(disk, guilty)}, which has no {_sync(disk, guilty)} between"
+    if rule == "lost":
+        return f"{_what(disk, guilty)} takes away what was acknowledged before it"
+    sync = _sync(disk, guilty)
+    if last is None or last in {fate.call for fate in cut.fates}:
+        return f"{_what(disk, guilty)} is enough: no {sync} covers it yet"
+    return f"{_text(disk, last)} may be on the disk before {_what(disk, guilty)}: there is no {sync} between"
 
 
 def _what(disk: Disk, fate: Fate) -> str:
@@ -37,24 +44,16 @@ def _sync(disk: Disk, fate: Fate) -> str:
 
 
 def _covering_answer(disk: Disk, cut: Cut, guilty: Fate) -> int | None:
-    """Return the number of the first answer after a call, if it was given before the crash."""
+    """Return the first request that was answered between a call and the crash, counted without `initialize`."""
     later = (disk.operations[index] for index in range(guilty.call + 1, cut.calls))
-    return next((each.number for each in later if isinstance(each, Answer)), None)
+    return next((max(1, each.number - 1) for each in later if isinstance(each, Answer)), None)
 
 
-def _overtaking(disk: Disk, cut: Cut) -> str | None:
-    """Return the last call that is on the disk although an earlier one is not."""
-    fates = {fate.call for fate in cut.fates}
-    for index in range(cut.calls - 1, cut.fates[0].call, -1):
-        if index not in fates and not isinstance(disk.operations[index], Sync | Answer | Blind):
-            return disk.trace.calls[index].text
-    return None
+def _last_change(disk: Disk, cut: Cut) -> int | None:
+    """Return the last call that changed something before the crash."""
+    calls = range(cut.calls - 1, -1, -1)
+    return next((index for index in calls if not isinstance(disk.operations[index], Sync | Answer | Blind)), None)
 
 
-def _last_change(disk: Disk, cut: Cut) -> str:
-    texts = (
-        disk.trace.calls[index].text
-        for index in range(cut.calls - 1, -1, -1)
-        if not isinstance(disk.operations[index], Sync | Blind)
-    )
-    return next(texts, "the start")
+def _text(disk: Disk, index: int | None) -> str:
+    return "the start" if index is None else disk.trace.calls[index].text

@@ -60,6 +60,10 @@ REQUIREMENTS: Final[Mapping[tuple[DurabilityLevel, Rule], str]] = {
 """The requirements of `docs/spec/crash.md`, by level and rule."""
 
 
+AFTER_AN_ERROR: Final = "CRS-041"
+"""The requirement that is broken, whatever the rule, where a call failed or wrote less."""
+
+
 def requirement_of(level: DurabilityLevel, rule: Rule) -> str:
     """Return the requirement that a wrong recovery breaks: in order, a disk holds what a kill leaves too."""
     return REQUIREMENTS.get((level, rule), REQUIREMENTS["process-crash", rule])
@@ -136,7 +140,7 @@ def expected(asked: Sequence[Exchange], claims: Capabilities) -> Expectation:
     """Return what may be there after a crash behind the last answer."""
     runs: dict[RunId, RunExpectation] = {}
     for each in asked:
-        if "run_id" in each.params and each.method in _CHANGES:
+        if each.method in _CHANGES and _is_claimed(each.method, claims):
             run_id = RunId(str(each.params["run_id"]))
             runs[run_id] = _CHANGES[each.method](runs.get(run_id, RunExpectation()), each, claims)
     return Expectation(runs, claims)
@@ -189,6 +193,11 @@ _CHANGES: Final[Mapping[str, Callable[[RunExpectation, Exchange, Capabilities], 
     "renew": _after_lease,
     "release": _after_lease,
 }
+
+
+def _is_claimed(method: str, claims: Capabilities) -> bool:
+    """Tell whether a request can have changed anything: what is not claimed is not offered."""
+    return method == "append" or (claims.snapshots if method == "save_snapshot" else claims.leases)
 
 
 def _records_of(records: object) -> tuple[Envelope, ...]:

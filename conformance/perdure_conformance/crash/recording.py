@@ -103,6 +103,12 @@ class Recording(Struct, frozen=True):
         return [line for line in self.lines if isinstance(line, Done)]
 
     @property
+    def until_injected(self) -> Trace:
+        """What was done before the fault happened, and all of it if none did."""
+        until = next((index for index, line in enumerate(self.lines) if isinstance(line, Injected)), None)
+        return Recording(self.lines[:until]).trace
+
+    @property
     def injected(self) -> Injected | None:
         """Where the fault happened, if it did."""
         return next((line for line in self.lines if isinstance(line, Injected)), None)

@@ -20,7 +20,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from perdure.journal.contract import Capabilities, Unavailable
+from perdure.journal.contract import Capabilities, Description, Unavailable
 from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.crash.disk import Image
 from perdure_conformance.crash.judge import TRIES, Expectation, Journal, Recovered, Refused, recover
@@ -35,6 +35,11 @@ _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - where syncs of recovered jo
 
 class Recoverer(Protocol):
     """What opens states, one after the other."""
+
+    @property
+    def description(self) -> Description:
+        """Who the journal is, and what it claims."""
+        ...
 
     @property
     def claims(self) -> Capabilities:
@@ -103,14 +108,19 @@ class InThisProcess:
     def __init__(self, target: PythonTarget, timeout_s: float, folder: Path) -> None:
         self._target = target
         self._timeout_s = timeout_s
-        self.claims = self._begin(folder)
+        self.description = self._begin(folder)
 
-    def _begin(self, folder: Path) -> Capabilities:
+    @property
+    def claims(self) -> Capabilities:
+        """What it claims."""
+        return self.description.capabilities
+
+    def _begin(self, folder: Path) -> Description:
         self._work: queue.SimpleQueue[Callable[[], Recovered] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Recovered] = queue.SimpleQueue()
         self._direct = _Direct(self._target.dispatcher(self._target.factory))
         threading.Thread(target=_work, args=(self._work, self._done), daemon=True, name="perdure-recovery").start()
-        return JournalClient(self._direct).initialize(folder).capabilities
+        return JournalClient(self._direct).initialize(folder)
 
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
         """Recover one state within the time-out."""
@@ -172,7 +182,12 @@ class InItsOwnProcess:
         self._client: JournalClient | None = None
         self.is_served = True
         """Whether it offers `recover`, as far as is known."""
-        self.claims = self._start(folder)
+        self.description = self._start(folder)
+
+    @property
+    def claims(self) -> Capabilities:
+        """What it claims."""
+        return self.description.capabilities
 
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
         """Recover one state."""
@@ -201,10 +216,10 @@ class InItsOwnProcess:
         assert self._client is not None
         return _Sound(self._client)
 
-    def _start(self, folder: Path) -> Capabilities:
+    def _start(self, folder: Path) -> Description:
         self._connection = self._target.open(self._timeout_s, Transcript())
         self._client = JournalClient(self._connection)
-        return self._client.initialize(folder).capabilities
+        return self._client.initialize(folder)
 
     def _kill(self) -> None:
         connection, self._connection, self._client = self._connection, None, None

@@ -112,11 +112,15 @@ class JournalClient:
     def ask(self, method: str, params: JsonObject) -> Answer:
         """Send one request. The result was held against its schema, so it has one of the method's types."""
         try:
-            result = self.connection.call(method, params)
+            return answer_of(method, self.connection.call(method, params))
         except Unsupported:
             return NotSupported(method)
-        if "refused" in result:
-            refusal: Refusal = msgspec.convert(result, Refusal)
-            return refusal
-        answer: Result = msgspec.convert(result, contract.NoSnapshot if "none" in result else _RESULTS[method])
-        return answer
+
+
+def answer_of(method: str, result: JsonObject) -> Result | Refusal:
+    """Return the answer that a result is. Raises `msgspec.ValidationError` if it has no type of the method's."""
+    if "refused" in result:
+        refusal: Refusal = msgspec.convert(result, Refusal)
+        return refusal
+    answer: Result = msgspec.convert(result, contract.NoSnapshot if "none" in result else _RESULTS[method])
+    return answer

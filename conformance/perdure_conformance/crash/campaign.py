@@ -1,0 +1,287 @@
+"""All layers over one journal: what was tried, what was found, and the verdict on each requirement.
+
+Source: `docs/spec/crash.md`; "Contract for an implementer" of the crash design.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from perdure.journal.contract import Description, DurabilityLevel
+from perdure_conformance.crash import power
+from perdure_conformance.crash.deviations import cut_of, deviations
+from perdure_conformance.crash.disk import Image
+from perdure_conformance.crash.judge import (
+    AFTER_AN_ERROR,
+    LEVELS,
+    REQUIREMENTS,
+    Exchange,
+    Recovered,
+    Rule,
+    requirement_of,
+)
+from perdure_conformance.crash.record import record
+from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recovery import Recoverer, recoverer, scratch
+from perdure_conformance.crash.replay import Kill, Power, Replay, ReplayError, Workload
+from perdure_conformance.crash.windows import CannotBeTried, Judged, Windows
+from perdure_conformance.harness.connection import AdapterFault, Silence
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.verdict import Evidence, Verdict, verdict_on
+
+Layer = Literal["calls", "power"]
+LAYERS: Final[Mapping[Layer, str]] = {
+    "calls": "killed behind each call, and each call failed or cut short, in recoveries too",
+    "power": "the power cut at each moment, with each part of what was not synced lost or torn",
+}
+"""What is tried, by name."""
+
+NOT_THERE: Final = (
+    "connections that are cut, servers that are killed in a loop, threads that are switched at each call: not yet",
+    "a disk that loses what it has synced, or damages what nobody wrote to",
+    "two requests at a time: the workload sends one after the other",
+)
+"""What no layer shows."""
+
+_FEW: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One wrong recovery, whichever layer found it."""
+
+    requirement: str
+    layer: Layer
+    level: DurabilityLevel
+    rule: Rule
+    blame: str
+    """Which call is to blame, in one sentence."""
+    sentence: str
+    """What is wrong with what came back."""
+    replay: str
+    """The line that plays it again."""
+    image: Image
+    """What the crash has left."""
+    exchanges: tuple[Exchange, ...]
+    """What was asked before the crash, with the answers that came; the last may have none."""
+    recovered: Recovered | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What is tried, and as what it is judged."""
+
+    layers: Sequence[Layer] = tuple(LAYERS)
+    level: DurabilityLevel | None = None
+    """At which level it is judged; None for that which it claims."""
+    workload: str | None = None
+    appends: int = 4
+    seed: int = 1
+    timeout_s: float = 10.0
+
+
+Progress = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """All that was learnt about one journal."""
+
+    options: Options
+    description: Description | None = None
+    workload: Workload | None = None
+    found: dict[str, Found] = field(default_factory=dict)
+    """The first finding of each requirement."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many states and windows were judged, by level, and `calls`."""
+    open: dict[Layer, str] = field(default_factory=dict)
+    """Why a layer says nothing, or not all, in a sentence."""
+    fault: AdapterFault | Silence | None = None
+    """What ended it."""
+    highest_level: DurabilityLevel | None = None
+    """The highest level at which nothing was found; None if there is none, or nothing can be said."""
+    seconds: float = 0.0
+    """How long the states of the disk took to judge."""
+
+    @property
+    def level(self) -> DurabilityLevel | None:
+        """At which level it is judged."""
+        if self.options.level is not None or self.description is None:
+            return self.options.level
+        return self.description.capabilities.durable
+
+    @property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """The verdict on each requirement that the layers judge."""
+        verdicts = {requirement: self._verdict(*key) for key, requirement in REQUIREMENTS.items()}
+        if "calls" in self.options.layers:
+            verdicts[AFTER_AN_ERROR] = self._of_errors()
+        return verdicts
+
+    def finding_of(self, level: DurabilityLevel, rule: Rule) -> Found | None:
+        """Return what shows that a rule is broken at a level: its own finding, or one of a level beneath."""
+        beneath = LEVELS[: LEVELS.index(level)]
+        own = self.found.get(REQUIREMENTS.get((level, rule), ""))
+        others = (
+            each
+            for each in self.found.values()
+            if each.requirement != AFTER_AN_ERROR and each.rule == rule and each.level in beneath
+        )
+        return own or next(others, None)
+
+    def is_judged_at(self, level: DurabilityLevel) -> bool:
+        """Tell whether a level is claimed, or asked for."""
+        return self.level is not None and LEVELS.index(level) <= LEVELS.index(self.level)
+
+    def _verdict(self, level: DurabilityLevel, rule: Rule) -> Verdict:
+        layers: set[Layer] = {"power"} if level != "process-crash" else {"power", "calls"}
+        asked = layers & set(self.options.layers)
+        reached = sum(self.counts[each] for each in LEVELS[: LEVELS.index(level) + 1])
+        return verdict_on(
+            Evidence(
+                claimed=self.is_judged_at(level),
+                broken=self.finding_of(level, rule) is not None,
+                interrupted=self.fault is not None or (bool(asked) and asked <= self.open.keys()),
+                reached=reached + (self.counts["calls"] if level == "process-crash" else 0),
+            )
+        )
+
+    def _of_errors(self) -> Verdict:
+        return verdict_on(
+            Evidence(
+                claimed=self.is_judged_at("process-crash"),
+                broken=AFTER_AN_ERROR in self.found,
+                interrupted=self.fault is not None or "calls" in self.open,
+                reached=self.counts["errors"],
+            )
+        )
+
+
+def crash(target: Target, options: Options, progress: Progress) -> Outcome:
+    """Try all layers over a journal. A fault of the adapter where nothing disturbs it ends it."""
+    outcome = Outcome(options)
+    with scratch() as folder:
+        try:
+            with recoverer(target, options.timeout_s) as opened:
+                outcome.description = opened.description
+                outcome.workload = _workload(options, opened.description)
+                if "power" in options.layers:
+                    _cut_power(target, opened, folder, outcome, progress)
+                if "calls" in options.layers:
+                    _try_calls(target, opened, folder, outcome, progress)
+        except (AdapterFault, Silence) as fault:
+            outcome.fault = fault
+    return outcome
+
+
+def play(target: Target, replay: Replay, timeout_s: float) -> Found | None:
+    """Play one line again; return what is wrong, None if nothing is.
+
+    Raises `ReplayError` if the journal does otherwise than it did, `CannotBeTried`, `AdapterFault`, `Silence`.
+    """
+    with scratch() as folder, recoverer(target, timeout_s) as opened:
+        if not isinstance(replay.faults[0], Power):
+            judged = Windows(target, replay.workload, opened, folder, timeout_s).play(replay)
+            if judged.diverged is not None:
+                raise ReplayError(judged.diverged)
+            return _of_window(judged) if judged.broken is not None else None
+        recorded = record(target, replay.workload, folder / "recorded", timeout_s)
+        bench = power.Bench(recorded, opened, folder)
+        cut = cut_of(replay.faults[0], bench.disk)
+        _, wrong = bench.judge(cut)
+        if wrong is None:
+            return None
+        found = power.finding(bench, replay.faults[0].level, cut)
+        return _of_power(found, recorded, bench, replay.workload)
+
+
+def _workload(options: Options, description: Description) -> Workload:
+    claims = description.capabilities
+    name = "caches" if claims.snapshots or claims.leases else "append"
+    return Workload(options.workload or name, options.appends, options.seed)
+
+
+def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome, progress: Progress) -> None:
+    reason = why_not()
+    if reason is not None:
+        outcome.open["power"] = reason
+        return
+    assert outcome.workload is not None
+    progress("recording")
+    recorded = record(target, outcome.workload, folder / "recorded", outcome.options.timeout_s)
+    wanted = outcome.options.level
+    levels = LEVELS if wanted is None else LEVELS[: LEVELS.index(wanted) + 1]
+    bench = power.Bench(recorded, opened, folder)
+    judged = power.judge(bench, levels=levels, seed=outcome.options.seed, progress=progress)
+    if judged.blind:
+        outcome.open["power"] = judged.blind[0]
+        return
+    for finding in judged.findings.values():
+        outcome.found[finding.requirement] = _of_power(finding, recorded, bench, outcome.workload)
+    outcome.counts.update({f"{level}": count for level, count in judged.states.items()})
+    outcome.highest_level = judged.highest_level
+    outcome.seconds = judged.seconds
+
+
+def _of_power(finding: power.Finding, recorded: power.Recorded, bench: power.Bench, workload: Workload) -> Found:
+    fault = Power(finding.level, finding.cut.calls, deviations(finding.cut, recorded.trace))
+    return Found(
+        requirement=finding.requirement,
+        layer="power",
+        level=finding.level,
+        rule=finding.rule,
+        blame=finding.blame,
+        sentence=finding.sentence,
+        replay=f"{Replay(workload, (fault,))}",
+        image=bench.disk.image(finding.cut),
+        exchanges=tuple(recorded.before(finding.answered)),
+        recovered=finding.recovered,
+    )
+
+
+def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome, progress: Progress) -> None:
+    assert outcome.workload is not None
+    windows = Windows(target, outcome.workload, opened, folder, outcome.options.timeout_s)
+    wrong = diverged = 0
+    try:
+        for judged in windows.all():
+            is_of_error = not isinstance(judged.replay.faults[-1], Kill)
+            outcome.counts["errors" if is_of_error else "calls"] += 1
+            progress(f"calls, {outcome.counts['calls'] + outcome.counts['errors']} windows")
+            diverged += judged.diverged is not None
+            if judged.broken is None or judged.diverged is not None:
+                continue
+            wrong += 1
+            found = _of_window(judged)
+            outcome.found.setdefault(found.requirement, found)
+            if found.requirement != AFTER_AN_ERROR:
+                outcome.highest_level = None
+            if wrong >= _FEW:
+                return
+    except CannotBeTried as reason:
+        outcome.open["calls"] = f"{reason}"
+        return
+    if diverged:
+        outcome.open["calls"] = f"{diverged} windows were not those that were meant: it does not do the same each time."
+
+
+def _of_window(judged: Judged) -> Found:
+    assert judged.broken is not None
+    is_kill = all(isinstance(fault, Kill) for fault in judged.replay.faults)
+    rule = judged.broken.rule
+    return Found(
+        requirement=requirement_of("process-crash", rule) if is_kill else AFTER_AN_ERROR,
+        layer="calls",
+        level="process-crash",
+        rule=rule,
+        blame=judged.sentence.partition(": ")[0],
+        sentence=judged.broken.sentence,
+        replay=f"{judged.replay}",
+        image=judged.image,
+        exchanges=judged.asked,
+        recovered=judged.recovered,
+    )

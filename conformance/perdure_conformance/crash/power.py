@@ -1,0 +1,208 @@
+"""Layer 2: record once, cut the power in every way that a level allows, recover each state, judge what comes back.
+
+Source: `docs/spec/crash.md`; "Layers, by value" of the crash design.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from perdure.journal.contract import Capabilities, DurabilityLevel
+from perdure_conformance.crash.blame import blame
+from perdure_conformance.crash.disk import Cut, Disk
+from perdure_conformance.crash.judge import (
+    LEVELS,
+    Broken,
+    Exchange,
+    Expectation,
+    Recovered,
+    Rule,
+    broken,
+    expected,
+    requirement_of,
+)
+from perdure_conformance.crash.recovery import Recoverer, lay_out
+from perdure_conformance.crash.states import cuts, smaller
+from perdure_conformance.crash.trace import Trace
+
+DRAWS: Final = 400
+"""How many power cuts are drawn at `posix-weak`, behind those that were thought of."""
+
+_FEW: Final = 5
+"""After so many wrong recoveries a level is known to be broken; broken code has thousands of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a journal did while a workload was sent to it."""
+
+    trace: Trace
+    exchanges: Sequence[Exchange]
+    """Each request with its answer, in order: the first, `initialize`, was answered by the line with number 1."""
+    claims: Capabilities
+
+    def before(self, answered: int) -> Sequence[Exchange]:
+        """Return what was asked once so many lines were answered, with the next request on its way."""
+        next_one = [replace(each, answer=None) for each in self.exchanges[answered : answered + 1]]
+        return [*self.exchanges[:answered], *next_one]
+
+    def after(self, answered: int) -> Expectation:
+        """Return what may be there once so many lines were answered."""
+        return expected(self.before(answered), self.claims)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One wrong recovery, as small as it could be made."""
+
+    level: DurabilityLevel
+    rule: Rule
+    cut: Cut
+    blame: str
+    sentence: str
+    """What is wrong with what came back."""
+    answered: int
+    """How many lines had been answered."""
+    recovered: Recovered
+
+    @property
+    def requirement(self) -> str:
+        """The requirement that is broken."""
+        return requirement_of(self.level, self.rule)
+
+
+@dataclass(slots=True)
+class Judged:
+    """What was learnt about one recording."""
+
+    claims: Capabilities
+    findings: dict[str, Finding] = field(default_factory=dict)
+    """The first of each requirement."""
+    states: Counter[DurabilityLevel] = field(default_factory=Counter)
+    """How many states were recovered, by the level that allows them first."""
+    levels: tuple[DurabilityLevel, ...] = LEVELS
+    """The levels that were looked at."""
+    blind: tuple[str, ...] = ()
+    """Why nothing can be said, if so."""
+    seconds: float = 0.0
+
+    @property
+    def broken_level(self) -> DurabilityLevel | None:
+        """The lowest level that does not hold; None if all that were looked at do."""
+        found = {finding.level for finding in self.findings.values()}
+        return next((level for level in self.levels if level in found), None)
+
+    @property
+    def highest_level(self) -> DurabilityLevel | None:
+        """The highest level that holds; None if none does, or nothing can be said."""
+        if self.blind:
+            return None
+        above = len(self.levels) if self.broken_level is None else self.levels.index(self.broken_level)
+        return self.levels[above - 1] if above else None
+
+
+class Bench:
+    """One recording before one recoverer: each state is judged once."""
+
+    def __init__(self, recorded: Recorded, recoverer: Recoverer, folder: Path) -> None:
+        self.disk = Disk(recorded.trace)
+        self.claims = recorded.claims
+        self._recorded = recorded
+        self._recoverer = recoverer
+        self._folder = folder
+        self._expectations: dict[int, Expectation] = {}
+        self._known: dict[object, tuple[Recovered, Broken | None]] = {}
+        self._recoveries = 0
+
+    def is_new(self, cut: Cut) -> bool:
+        """Tell whether the state that a cut leaves, and what must be there, was not judged yet."""
+        return self._key(cut) not in self._known
+
+    def judge(self, cut: Cut) -> tuple[Recovered, Broken | None]:
+        """Return what comes back after a cut, and what is wrong with it."""
+        key = self._key(cut)
+        if key not in self._known:
+            self._known[key] = self._judge(cut)
+        return self._known[key]
+
+    def _key(self, cut: Cut) -> object:
+        return self.disk.image(cut).key(), self.disk.answered(cut.calls)
+
+    def _judge(self, cut: Cut) -> tuple[Recovered, Broken | None]:
+        answered = self.disk.answered(cut.calls)
+        if answered not in self._expectations:
+            self._expectations[answered] = self._recorded.after(answered)
+        expectation = self._expectations[answered]
+        self._recoveries += 1
+        folder = self._folder / f"{self._recoveries}"
+        lay_out(self.disk.image(cut), folder)
+        try:
+            found = self._recoverer.recovered(folder, expectation)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return found, broken(expectation, found)
+
+
+def judge(
+    bench: Bench,
+    *,
+    levels: Sequence[DurabilityLevel] = LEVELS,
+    seed: int = 0,
+    draws: int = DRAWS,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Judged:
+    """Judge a recording at each level, the weakest first."""
+    began = time.monotonic()
+    judged = Judged(bench.claims, levels=tuple(levels), blind=bench.disk.blind)
+    for level in () if judged.blind else levels:
+        progress(f"power, {level}")
+        _judge_level(bench, judged, level, cuts(bench.disk, level, draws=draws, seed=seed))
+    judged.seconds = time.monotonic() - began
+    return judged
+
+
+def _judge_level(bench: Bench, judged: Judged, level: DurabilityLevel, tried: Iterable[Cut]) -> None:
+    wrong = 0
+    for cut in tried:
+        if not bench.is_new(cut):
+            continue
+        judged.states[level] += 1
+        _, problem = bench.judge(cut)
+        if problem is None:
+            continue
+        wrong += 1
+        if requirement_of(level, problem.rule) not in judged.findings:
+            finding = _smallest(bench, level, cut, problem.rule)
+            judged.findings[finding.requirement] = finding
+        if wrong >= _FEW:
+            return
+
+
+def _smallest(bench: Bench, level: DurabilityLevel, cut: Cut, rule: Rule) -> Finding:
+    def fails(candidate: Cut) -> bool:
+        _, problem = bench.judge(candidate)
+        return problem is not None and problem.rule == rule
+
+    return finding(bench, level, smaller(cut, bench.disk, level, fails))
+
+
+def finding(bench: Bench, level: DurabilityLevel, cut: Cut) -> Finding:
+    """Return what is wrong after a cut, which is broken. Raises `ValueError` if it is not."""
+    recovered, problem = bench.judge(cut)
+    if problem is None:
+        raise ValueError("What comes back after this cut is right.")
+    return Finding(
+        level=level,
+        rule=problem.rule,
+        cut=cut,
+        blame=blame(bench.disk, cut, problem.rule),
+        sentence=problem.sentence,
+        answered=bench.disk.answered(cut.calls),
+        recovered=recovered,
+    )

@@ -1,0 +1,418 @@
+"""Every moment between two calls that change files, and every way in which one of them can go wrong, tried.
+
+First the program is recorded, undisturbed. Then, for each window, it starts on a fresh state directory, is asked the
+same again, and is disturbed at one call: killed behind it, or the call fails, or writes less than it was told. What
+that leaves is opened again and judged (`judge`). A recovery is disturbed in the same way: it is killed in its own
+windows, and what it reads fails.
+
+A program that is killed must keep what it acknowledged. One whose call failed may refuse with a type, or end; it must
+not acknowledge what is not there, and must be sound once it has been started again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from perdure.journal.contract import Acknowledged, Capabilities, Done, Envelope, Granted, NotStored, Page, Unavailable
+from perdure.kernel.identity import RunId
+from perdure.kernel.values import JsonObject
+from perdure_conformance.crash.disk import Image
+from perdure_conformance.crash.judge import (
+    TRIES,
+    Broken,
+    Exchange,
+    Expectation,
+    Recovered,
+    RunShown,
+    broken,
+    expected,
+)
+from perdure_conformance.crash.recorder import READ
+from perdure_conformance.crash.recording import Done as CallDone
+from perdure_conformance.crash.recording import Failed, Recording, divergence, read, traced, why_not
+from perdure_conformance.crash.recovery import Recoverer, lay_out
+from perdure_conformance.crash.replay import Failure, Fault, Kill, Replay, Short, Undisturbed, Workload
+from perdure_conformance.crash.trace import Answer, Blind, Write
+from perdure_conformance.crash.workload import requests
+from perdure_conformance.harness.connection import AdapterFault, Silence
+from perdure_conformance.harness.targets import CommandTarget, Target
+from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.journal.client import JournalClient, NotSupported
+
+_PAGE: Final = 1_000
+_TRIES_OF_A_LOAD: Final = 2
+"""An answer that was refused once may come from what is left of the first try."""
+
+_MAY_BE_FULL: Final = frozenset(
+    {"write", "pwrite64", "writev", "pwritev", "pwritev2", "open", "openat", "openat2", "creat", "mkdir", "mkdirat"}
+    | {"rename", "renameat", "renameat2", "link", "linkat", "ftruncate", "fallocate", "copy_file_range", "sendfile"}
+)
+"""Calls for which a disk may be full."""
+_MAY_BE_INTERRUPTED: Final = frozenset(
+    {"write", "pwrite64", "writev", "pwritev", "pwritev2", "open", "openat", "openat2", "creat", "ftruncate", "fsync"}
+    | {"fdatasync"}
+)
+"""Calls that a signal may interrupt, on some file system or other."""
+
+
+class CannotBeTried(Exception):
+    """No window of this target can be tried, and why, in one sentence; it says nothing about the target's worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start of the program, traced."""
+
+    asked: tuple[Exchange, ...]
+    shown: Mapping[RunId, RunShown]
+    """The runs that it showed whole."""
+    recording: Recording
+    ended: str | None
+    """How it ended before it was asked to; None if it was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """What a first start has left."""
+
+    fault: Fault
+    start: Start
+    expectation: Expectation
+    image: Image
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One window, tried."""
+
+    replay: Replay
+    call: str
+    """At which call it happened."""
+    asked: tuple[Exchange, ...]
+    image: Image
+    """What the last opening found."""
+    recovered: Recovered | None
+    """What came back; None if the very same had come of another window, and was right."""
+    broken: Broken | None
+    """How it is wrong, if it is."""
+    diverged: str | None = None
+    """Why this was not the window that was meant, in one sentence: it is neither passed nor failed."""
+    starts: tuple[Start, ...] = field(default=(), repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """Say what was done, and what is wrong with what came of it."""
+        if self.broken is None:
+            return self.diverged or f"{self.replay}: nothing is wrong."
+        return f"{_happened(self.replay.faults, self.call)}: {self.broken.sentence}."
+
+
+def _happened(faults: Sequence[Fault], call: str) -> str:
+    where = "in the recovery, " if len(faults) > 1 else ""
+    match faults[-1]:
+        case Kill(moment=moment):
+            return f"{where}killed just {'before' if moment == 'before' else 'behind'} {call}"
+        case Failure(error=error):
+            return f"{where}{call} failed with {error}"
+        case Short(size_bytes=size):
+            return f"{where}{call} wrote {size} bytes and no more"
+        case _:
+            return "undisturbed"
+
+
+class Windows:
+    """A target, and what is asked of it, in as many windows as there are."""
+
+    def __init__(
+        self, target: Target, workload: Workload, recoverer: Recoverer, folder: Path, timeout_s: float
+    ) -> None:
+        program = target.as_process()
+        assert isinstance(program, CommandTarget)
+        self._program = program
+        self._workload = workload
+        self._requests = requests(workload)
+        self._recoverer = recoverer
+        self._folder = folder
+        self._timeout_s = timeout_s
+        self._numbers = itertools.count()
+        self._right: set[bytes] = set()
+        """What was judged and is right, by digest."""
+        self._recorded: Crashed | None = None
+
+    @property
+    def claims(self) -> Capabilities:
+        """What the target claims."""
+        return self._recoverer.claims
+
+    def recorded(self) -> Crashed:
+        """Return the undisturbed run. Raises `CannotBeTried`, and `AdapterFault` or `Silence` of its own."""
+        if self._recorded is None:
+            reason = why_not()
+            if reason is None and self.claims.durable is None:
+                reason = "It does not claim to survive that its process is killed."
+            if reason is not None:
+                raise CannotBeTried(reason)
+            self._recorded = self._undisturbed()
+        return self._recorded
+
+    def _undisturbed(self) -> Crashed:
+        found = self.begin(Undisturbed())
+        if found.start.ended is not None:
+            raise CannotBeTried(f"Undisturbed, it does not come to its end: {found.start.ended}")
+        for number, asked in enumerate(found.start.asked, 1):
+            if not isinstance(asked.answer, Acknowledged | Done | Granted | NotSupported):
+                raise CannotBeTried(f"Undisturbed, request {number}, {asked.method}, is answered {asked.answer}.")
+        return found
+
+    def all(self, *, recoveries: int = 4) -> Iterator[Judged]:
+        """Try every window, of at most so many different recoveries too; yield what comes of each.
+
+        Raises `CannotBeTried`, and `AdapterFault` or `Silence` if the target fails where nobody disturbs it.
+        """
+        recorded = self.recorded()
+        yield self.go_on(recorded, ())
+        ways: set[str] = set()
+        yield from self._recoveries(recorded, ways)
+        for fault in faults(recorded.start.recording):
+            crashed = self.begin(fault)
+            judged = self.go_on(crashed, ())
+            yield judged
+            is_new = judged.recovered is not None and judged.broken is None
+            if isinstance(fault, Kill) and is_new and len(ways) < recoveries:
+                yield from self._recoveries(crashed, ways)
+
+    def play(self, replay: Replay) -> Judged:
+        """Try one window, as a line says; it need not have been recorded."""
+        assert replay.workload == self._workload
+        first, *later = replay.faults
+        return self.go_on(self.begin(first), later)
+
+    def begin(self, fault: Fault) -> Crashed:
+        """Start the program on an empty state directory, ask it everything, and disturb it once."""
+        state = self._new_state()
+        state.mkdir()
+        start = self._start(state, fault, self._ask_all)
+        image = image_of(state)
+        shutil.rmtree(state)
+        return Crashed(fault, start, expected(start.asked, self.claims), image)
+
+    def go_on(self, crashed: Crashed, later: Sequence[Fault]) -> Judged:
+        """Start the program again on what it left, disturbed so often; then recover and judge."""
+        state = self._new_state()
+        lay_out(crashed.image, state)
+        starts = [crashed.start]
+        wrong: Broken | None = None
+        for fault in later:
+            starts.append(self._start(state, fault, lambda client, start: self._look(client, start, crashed)))
+            wrong = wrong or broken(crashed.expectation, Recovered(first=starts[-1].shown))
+        image = image_of(state) if later else crashed.image
+        replay = Replay(self._workload, (crashed.fault, *later))
+        key = _digest(image, crashed.expectation, starts[1:])
+        recovered = None
+        if wrong is None and key not in self._right:
+            recovered = self._recoverer.recovered(state, crashed.expectation)
+            wrong = broken(crashed.expectation, recovered) or _disagreement(starts[1:], recovered)
+            if wrong is None:
+                self._right.add(key)
+        shutil.rmtree(state, ignore_errors=True)
+        diverged = self._divergence(starts, replay.faults)
+        call = _call(starts[-1], replay.faults[-1])
+        asked = crashed.start.asked
+        return Judged(replay, call, asked, image, recovered, wrong, diverged, tuple(starts))
+
+    def _recoveries(self, crashed: Crashed, ways: set[str]) -> Iterator[Judged]:
+        """Disturb the next start at each of its calls, if it goes a way that none has gone before."""
+        looked = self.go_on(crashed, (Undisturbed(),))
+        yield looked
+        recording = looked.starts[-1].recording
+        way = _way(recording)
+        if way in ways:
+            return
+        ways.add(way)
+        for number in _numbers(recording):
+            yield self.go_on(crashed, (Kill("after", number),))
+        for ordinal in range(1, self._reads(crashed) + 1):
+            yield self.go_on(crashed, (Failure(READ, ordinal, "EIO"),))
+
+    def _reads(self, crashed: Crashed) -> int:
+        """Return how often the next start reads files of the state."""
+        state = self._new_state()
+        lay_out(crashed.image, state)
+        start = self._start(
+            state, Undisturbed(), lambda client, start: self._look(client, start, crashed), with_reads=True
+        )
+        shutil.rmtree(state)
+        return 0 if start.recording.end is None else start.recording.end.reads
+
+    # One start
+
+    def _new_state(self) -> Path:
+        return self._folder / f"window-{next(self._numbers)}"
+
+    def _start(
+        self, state: Path, fault: Fault, ask: Callable[[JournalClient, _Seen], None], *, with_reads: bool = False
+    ) -> Start:
+        log = state.with_suffix(".log")
+        command = traced(self._program.command, state, log, fault, with_reads=with_reads)
+        connection = replace(self._program, command=command).open(self._timeout_s, Transcript())
+        seen = _Seen()
+        ended: AdapterFault | Silence | None = None
+        try:
+            client = JournalClient(connection)
+            client.initialize(state)
+            ask(client, seen)
+            connection.close()
+        except (AdapterFault, Silence) as error:
+            ended = error
+        finally:
+            connection.kill()
+        recording = read(log)
+        log.unlink(missing_ok=True)
+        if ended is not None and recording.injected is None:
+            raise ended
+        return Start(tuple(seen.asked), seen.shown, recording, None if ended is None else f"{ended}")
+
+    def _ask_all(self, client: JournalClient, seen: _Seen) -> None:
+        for request in self._requests:
+            for _ in range(TRIES):
+                seen.asked.append(Exchange(request.method, request.params, None))
+                answer = client.ask(request.method, request.params)
+                seen.asked[-1] = Exchange(request.method, request.params, answer)
+                if not isinstance(answer, NotStored | Unavailable):
+                    break
+
+    def _look(self, client: JournalClient, seen: _Seen, crashed: Crashed) -> None:
+        """Read every run."""
+        for run_id in crashed.expectation.runs:
+            for _ in range(_TRIES_OF_A_LOAD):
+                records = _loaded(client, run_id)
+                if records is not None:
+                    seen.shown[run_id] = RunShown(records, None)
+                    break
+
+    def _divergence(self, starts: Sequence[Start], happened: Sequence[Fault]) -> str | None:
+        """Return why what was tried is not what was meant."""
+        for start, fault in zip(starts, happened, strict=True):
+            if not isinstance(fault, Undisturbed) and start.recording.injected is None:
+                return f"The trace diverged: {fault} did not happen in this run."
+        if self._recorded is None:
+            return None
+        return divergence(self._recorded.start.recording.trace, starts[0].recording.until_injected)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is learnt in one start."""
+
+    asked: list[Exchange] = field(default_factory=list)
+    shown: dict[RunId, RunShown] = field(default_factory=dict)
+
+
+def _loaded(client: JournalClient, run_id: RunId) -> tuple[Envelope, ...] | None:
+    """Return a run, whole; None if it is refused."""
+    records: list[Envelope] = []
+    while True:
+        params: JsonObject = {"run_id": run_id, "from_sequence": len(records) + 1, "limit": _PAGE}
+        answer = client.ask("load", params)
+        if not isinstance(answer, Page) or not (answer.end or answer.records):
+            return None
+        records += answer.records
+        if answer.end:
+            return tuple(records)
+
+
+def _disagreement(looks: Sequence[Start], recovered: Recovered) -> Broken | None:
+    """Return where a recovery shows something else than an earlier one of the same state did, which was whole."""
+    for look in looks:
+        for run_id, shown in look.shown.items():
+            found = recovered.first.get(run_id)
+            if found is not None and found.records != shown.records:
+                sentence = f"one recovery showed {len(shown.records)} records of a run, the next {len(found.records)}"
+                return Broken("unsteady", sentence, run_id)
+    return None
+
+
+def _call(start: Start, fault: Fault) -> str:
+    """Return the call at which a fault happened, in words."""
+    injected = start.recording.injected
+    if isinstance(fault, Undisturbed) or injected is None:
+        return "no call"
+    done = next((each for each in start.recording.done if each.number == injected.number), None)
+    text = done.call.text if done is not None and not isinstance(fault, Failure) else injected.text
+    return f"call {injected.number}, {text}" if injected.name != READ else f"read {injected.ordinal}, {text}"
+
+
+def faults(recording: Recording) -> Iterator[Fault]:
+    """Yield every way to disturb a run that was recorded: the kills in order, then writes cut short, then errors.
+
+    To be killed just before a call is to be killed behind the one before, unless something was answered in between.
+    """
+    has_answered = True
+    for line in recording.lines:
+        if isinstance(line, CallDone) and isinstance(line.call.operation, Answer):
+            has_answered = True
+        elif isinstance(line, CallDone | Failed) and line.number:
+            if has_answered:
+                yield Kill("before", line.number)
+            has_answered = False
+    yield from (Kill("after", number) for number in _numbers(recording))
+    for done in recording.done:
+        if isinstance(done.call.operation, Write) and done.number:
+            size = len(done.call.operation.data)
+            yield from (Short(done.name, done.ordinal, least) for least in sorted({1, size // 2, size - 1} - {0, size}))
+    counted = {done.number: done for done in reversed(recording.done) if done.number}
+    for number in sorted(counted):
+        yield from _failures(counted[number])
+
+
+def _failures(done: CallDone) -> Iterator[Fault]:
+    yield Failure(done.name, done.ordinal, "EIO")
+    if done.name in _MAY_BE_FULL:
+        yield Failure(done.name, done.ordinal, "ENOSPC")
+    if done.name in _MAY_BE_INTERRUPTED:
+        yield Failure(done.name, done.ordinal, "EINTR")
+
+
+def _numbers(recording: Recording) -> Sequence[int]:
+    """Return the calls that changed something, by number."""
+    return sorted({done.number for done in recording.done if done.number})
+
+
+def _way(recording: Recording) -> str:
+    """Return what a recovery did to files, whatever their number and size: others of this way have the same windows."""
+    kinds = (
+        type(done.call.operation).__name__ for done in recording.done if not isinstance(done.call.operation, Blind)
+    )
+    return " ".join(kind for kind, _ in itertools.groupby(kinds))
+
+
+def image_of(state: Path) -> Image:
+    """Return what a state directory holds."""
+    files: dict[str, bytes] = {}
+    links: dict[str, str] = {}
+    folders: set[str] = set()
+    first: dict[int, str] = {}
+    for path in sorted(state.rglob("*")):
+        name = f"{path.relative_to(state)}"
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            continue
+        if path.is_dir():
+            folders.add(name)
+        elif (same := first.setdefault(path.stat().st_ino, name)) != name:
+            links[name] = same
+        else:
+            files[name] = path.read_bytes()
+    return Image(files, frozenset(folders), links)
+
+
+def _digest(image: Image, expectation: Expectation, looks: Sequence[Start]) -> bytes:
+    """Return what is equal where a judgement must be: what is there, what may be, and what was shown of it."""
+    shown = [look.shown for look in looks]
+    words = (sorted(image.files.items()), sorted(image.folders), sorted(image.links.items()), expectation.runs, shown)
+    return hashlib.sha256(repr(words).encode("utf-8", "backslashreplace")).digest()

@@ -1,0 +1,77 @@
+"""The engine of power cuts is itself judged: what is good passes at its level, and what is broken is found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.conformance.crash_recording import recorded
+
+from perdure_conformance.crash import mutants
+from perdure_conformance.crash.journals import Appends, JournalOfFrames, Replaces
+from perdure_conformance.crash.judge import REQUIREMENTS
+from perdure_conformance.crash.mutants import MUTANTS
+from perdure_conformance.crash.power import Bench, Judged, judge
+from perdure_conformance.crash.recovery import recoverer, scratch
+from perdure_conformance.crash.replay import Workload
+from perdure_conformance.journal.dispatch import JOURNALS
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with scratch() as folder:
+        yield folder
+
+
+def judged(journal: type[JournalOfFrames], place: Path, seed: int = 7) -> Judged:
+    found = recorded(journal, place / "recorded", Workload("append", 4, seed))
+    with recoverer(JOURNALS.of(journal), timeout_s=10) as opened:
+        return judge(Bench(found, opened, place), seed=seed)
+
+
+@pytest.mark.parametrize("journal", [Appends, Replaces])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_good_journal_holds_at_every_level(journal: type[JournalOfFrames], place: Path, seed: int) -> None:
+    found = judged(journal, place, seed)
+    assert found.findings == {}
+    assert found.highest_level == "posix-weak"
+
+
+BLAMED = {
+    "CutsOffWhatWasAcknowledged": "the recovery is to blame: all that was written is on the disk",
+    "KeepsItsTemporaryFileElsewhere": "truncate perdure.log to 0 takes away what was acknowledged before it",
+    "WritesRecordByRecord": "a crash right behind write perdure.log@0+",
+    "DoesNotOpenWithHalfAFrame": "a crash right behind write perdure.log@0+12 is enough",
+    "AppendsBehindATornTail": "a crash right behind write perdure.log@0+12 is enough",
+    "NeverSyncs": "acknowledgement 1 is not covered: write perdure.log@0+",
+    "AcknowledgesBeforeTheSync": "acknowledgement 1 is not covered: write perdure.log@0+",
+    "SyncsBeforeTheWrite": "acknowledgement 1 is not covered: write perdure.log@0+",
+    "DoesNotSyncTheDirectoryItRenamesIn": "acknowledgement 1 is not covered: rename perdure.tmp to perdure.log has "
+    "no fsync of its directory before it",
+    "WritesOverWhatWasAcknowledged": "write perdure.log@0+",
+    "ResurrectsHalfABatch": "write perdure.log@0+",
+    "TakesZerosForARecord": "write perdure.log@",
+    "DoesNotOpenWithATornTail": "write perdure.log@0+",
+    "AppendsBehindAHole": "write perdure.log@0+",
+    "NeverSyncsTheDirectory": "acknowledgement 1 is not covered: create perdure.log has no fsync of its directory",
+    "DoesNotSyncTheFileItRenames": "acknowledgement 1 is not covered: write perdure.tmp@0+",
+    "TakesWhatIsThereOfACommittedBatch": "write perdure.log@2048+1024 may be on the disk before write perdure.log@",
+    "DoesNotOpenWithAnEmptyFile": "rename perdure.tmp to perdure.log may be on the disk before write perdure.tmp@0+",
+    "AppendsBehindAHoleInABatch": "write perdure.log@2048+1024 may be on the disk before write perdure.log@",
+}
+"""How the smallest case of each mutant names the guilty call."""
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_each_mutant_is_found_by_name_and_the_guilty_call_is_named(name: str, place: Path) -> None:
+    found = judged(getattr(mutants, name), place)
+    mutant = MUTANTS[name]
+    finding = found.findings[mutant.breaks]
+    assert finding.level == found.broken_level
+    assert finding.blame.startswith(BLAMED[name])
+    assert finding.cut.size <= 2
+
+
+def test_every_requirement_on_crashes_has_a_mutant() -> None:
+    assert {mutant.breaks for mutant in MUTANTS.values()} == set(REQUIREMENTS.values())
