@@ -62,18 +62,18 @@ WrongRule = Rule | Literal["untrue", "unrecognised"]
 """How it can be wrong: as any recovery; a refusal that has stored; a batch, sent again, that is refused."""
 
 REQUIREMENTS: Final[Mapping[tuple[Layer, WrongRule], str]] = {
-    ("net", "lost"): "CRS-041",
-    ("net", "mixed"): "CRS-042",
-    ("net", "untrue"): "CRS-043",
-    ("net", "unrecognised"): "CRS-044",
-    ("net", "refused"): "CRS-045",
-    ("net", "unsteady"): "CRS-045",
-    ("server", "lost"): "CRS-046",
-    ("server", "mixed"): "CRS-047",
-    ("server", "untrue"): "CRS-043",
-    ("server", "unrecognised"): "CRS-044",
-    ("server", "refused"): "CRS-048",
-    ("server", "unsteady"): "CRS-048",
+    ("net", "lost"): "CRS-051",
+    ("net", "mixed"): "CRS-052",
+    ("net", "untrue"): "CRS-053",
+    ("net", "unrecognised"): "CRS-054",
+    ("net", "refused"): "CRS-055",
+    ("net", "unsteady"): "CRS-055",
+    ("server", "lost"): "CRS-056",
+    ("server", "mixed"): "CRS-057",
+    ("server", "untrue"): "CRS-053",
+    ("server", "unrecognised"): "CRS-054",
+    ("server", "refused"): "CRS-058",
+    ("server", "unsteady"): "CRS-058",
 }
 """Which requirement of `docs/spec/crash.md` is broken, by what was disturbed and how it is wrong."""
 
@@ -140,8 +140,8 @@ class Judged:
     def _verdict(self, requirement: str) -> Verdict:
         claims = self.claims or Capabilities()
         is_claimed = {
-            "CRS-044": claims.exact_replay,
-            **dict.fromkeys(("CRS-046", "CRS-047", "CRS-048"), claims.durable is not None),
+            "CRS-054": claims.exact_replay,
+            **dict.fromkeys(("CRS-056", "CRS-057", "CRS-058"), claims.durable is not None),
         }
         evidence = Evidence(
             claimed=is_claimed.get(requirement, True),
@@ -307,6 +307,14 @@ class _Adapter:
         assert self._client is not None
         return self._client
 
+    def finish(self) -> None:
+        """End it for good: a program is killed, a Python object is closed."""
+        client = self._client
+        if client is not None and not self._target.is_process:
+            with contextlib.suppress(AdapterFault):
+                client.connection.close()
+        self.kill()
+
     def kill(self) -> None:
         """End it."""
         client, self._client = self._client, None
@@ -379,7 +387,7 @@ class _Window:
             stack.callback(self._proxy.close)
             target = self._subject.adapter(self._proxy.address)
             self._adapter = _Adapter(target, self._subject.timeout_s, state_dir, self._transcript)
-            stack.callback(self._adapter.kill)
+            stack.callback(self._adapter.finish)
             self._resources = stack.pop_all()
         return self
 
@@ -439,22 +447,22 @@ class _Window:
             if not is_known:
                 return
             if len(self._proxy.fired) > fired:
-                self._hold_to_the_truth()
-        self._hold_to_the_truth()
+                self._hold_to_the_truth(asks_first=self._was_late)
+        self._hold_to_the_truth(asks_first=False)
         self._arrive()
 
-    def _hold_to_the_truth(self) -> None:
+    def _hold_to_the_truth(self, *, asks_first: bool) -> None:
         """Read each run, and see that there is no room where a record stands.
 
-        Behind a late reply the other way round: what it is taken for must be something that it may be mistaken for.
+        Behind a late reply the other way round: it is found out where it may be taken for one to what is asked next.
         """
         for run_id, run in self._expected().runs.items():
-            if run.due and self._was_late:
-                self._probe(run_id)
+            if run.due:
+                if asks_first:
+                    self._probe(run_id)
                 self._look(run_id)
-            elif run.due:
-                self._look(run_id)
-                self._probe(run_id)
+                if not asks_first:
+                    self._probe(run_id)
 
     def _append(self, request: Request) -> bool:
         """Append a batch, again and again while its fate is unknown; tell whether it is known at the end."""
@@ -473,9 +481,9 @@ class _Window:
                     shown = self._look(_run_of(request))
                     return shown is not None and records[-1] in shown
                 case None | Unavailable():
-                    was_unknown = True
-                    if self._looks_first:
+                    if self._looks_first and not was_unknown:
                         self._look(_run_of(request))
+                    was_unknown = True
                 case NotStored() if was_unknown:
                     pass
                 case _:
