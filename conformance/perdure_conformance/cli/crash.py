@@ -22,7 +22,7 @@ from perdure_conformance.cli.common import (
 )
 from perdure_conformance.crash import bundle
 from perdure_conformance.crash.campaign import LAYERS, NOT_THERE, Found, Layer, Options, Outcome, crash, play
-from perdure_conformance.crash.judge import AFTER_AN_ERROR, LEVELS, REQUIREMENTS
+from perdure_conformance.crash.judge import LEVELS
 from perdure_conformance.crash.recording import why_not
 from perdure_conformance.crash.replay import ReplayError, parse
 from perdure_conformance.crash.windows import CannotBeTried
@@ -135,7 +135,11 @@ def again(folder: Path, *, timeout_s: float = 10.0, as_json: bool) -> NoReturn:
 
 def _play(target: Target, line: str, timeout_s: float, *, as_json: bool) -> NoReturn:
     try:
-        found = play(target, parse(line), timeout_s)
+        replay = parse(line)
+    except ReplayError as error:
+        wrong_usage(f"{error}")
+    try:
+        found = play(target, replay, timeout_s)
     except (ReplayError, CannotBeTried, AdapterFault, Silence) as error:
         sys.stderr.write(f"perdure: {inert(str(error))}\n")
         sys.exit(NO_VERDICT)
@@ -158,7 +162,7 @@ def _layers(names: list[str]) -> tuple[Layer, ...]:
 def _prepare(report_dir: Path) -> None:
     try:
         report_dir.mkdir(parents=True, exist_ok=True)
-        for requirement in (*REQUIREMENTS.values(), AFTER_AN_ERROR):
+        for requirement in requirements():
             folder = report_dir / _FAILURES / requirement
             if bundle.is_bundle(folder) and not folder.is_symlink():
                 shutil.rmtree(folder)

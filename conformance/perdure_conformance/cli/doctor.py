@@ -15,6 +15,7 @@ from typing import Annotated, Final
 import typer
 
 from perdure_conformance.cli.common import console, print_json
+from perdure_conformance.crash.recording import why_not
 
 _SYNCS: Final = 40
 _IMPLAUSIBLE_MS: Final = 0.02
@@ -93,9 +94,11 @@ def _ptrace_scope() -> str:
 
 def _not_claimed(median_ms: float, programs: dict[str, str | None]) -> list[str]:
     lines = [
-        "power loss, disk errors, crashes within an append: not in this release, whatever the machine allows",
+        "cut connections, servers that are killed in a loop: not in this release, whatever the machine allows",
         "journals on PostgreSQL, Redis or NATS: none is built in yet; yours is judged through its adapter",
     ]
+    if (reason := why_not()) is not None:
+        lines.append(f"power loss, disk errors, crashes within an append: {reason}")
     if median_ms < _IMPLAUSIBLE_MS:
         lines.append(f"durability on this disk: a sync takes {median_ms:.4f} ms, which no disk does; is this memory?")
     if not Path("/proc/self/environ").exists():

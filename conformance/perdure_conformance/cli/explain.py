@@ -14,6 +14,9 @@ import typer
 
 from perdure_conformance import data, members
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
+from perdure_conformance.crash.campaign import layers_of
+from perdure_conformance.crash.judge import PAGES as CRASH_PAGES
+from perdure_conformance.crash.mutants import MUTANTS as CRASH_MUTANTS
 from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.requirements import Requirement, codes, requirement_of_code, requirements, warnings
@@ -157,6 +160,8 @@ def _checks(requirement: Requirement) -> list[str]:
     for profile in PROFILES.values():
         if requirement.page in profile.pages:
             return [] if requirement.is_reserved else profile.checks_of(requirement.id)
+    if requirement.page in CRASH_PAGES:
+        return [f"perdure crash --layer {name}: {tried}" for name, tried in layers_of(requirement.id).items()]
     return [(check.__doc__ or "").strip() for check in CHECKS.get(requirement.id, ())]
 
 
@@ -164,7 +169,7 @@ def _mutants(requirement: str) -> dict[str, str]:
     found = {mutant.name: mutant.fault for mutant in TOOL_MUTANTS if mutant.breaks == requirement}
     for profile in PROFILES.values():
         found |= profile.mutants_of(requirement)
-    return found
+    return found | {each.name: each.fault for each in CRASH_MUTANTS.values() if each.breaks == requirement}
 
 
 def _say(line: str) -> None:

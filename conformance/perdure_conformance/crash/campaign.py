@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,6 +16,7 @@ from perdure_conformance.crash import power
 from perdure_conformance.crash.deviations import cut_of, deviations
 from perdure_conformance.crash.disk import Image
 from perdure_conformance.crash.judge import (
+    AFTER_A_FAILED_SYNC,
     AFTER_AN_ERROR,
     LEVELS,
     REQUIREMENTS,
@@ -27,7 +28,7 @@ from perdure_conformance.crash.judge import (
 from perdure_conformance.crash.record import record
 from perdure_conformance.crash.recording import why_not
 from perdure_conformance.crash.recovery import Recoverer, recoverer, scratch
-from perdure_conformance.crash.replay import Kill, Power, Replay, ReplayError, Workload
+from perdure_conformance.crash.replay import Failure, Power, Replay, ReplayError, Undisturbed, Workload
 from perdure_conformance.crash.windows import CannotBeTried, Judged, Windows
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
@@ -40,6 +41,17 @@ LAYERS: Final[Mapping[Layer, str]] = {
 }
 """What is tried, by name."""
 
+
+def layers_of(requirement: str) -> Mapping[Layer, str]:
+    """Return which layers judge a requirement."""
+    level = next((level for (level, _), known in REQUIREMENTS.items() if known == requirement), None)
+    level = "ordered" if requirement == AFTER_A_FAILED_SYNC else level
+    if level == "process-crash":
+        return LAYERS
+    name: Layer = "calls" if level is None else "power"
+    return {name: LAYERS[name]}
+
+
 NOT_THERE: Final = (
     "connections that are cut, servers that are killed in a loop, threads that are switched at each call: not yet",
     "a disk that loses what it has synced, or damages what nobody wrote to",
@@ -48,6 +60,9 @@ NOT_THERE: Final = (
 """What no layer shows."""
 
 _FEW: Final = 5
+_FAILED_SYNCS: Final = 8
+"""How many syncs are made to fail, one in each recording."""
+_OF_ERRORS: Final = frozenset({AFTER_AN_ERROR, AFTER_A_FAILED_SYNC})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +134,9 @@ class Outcome:
         """The verdict on each requirement that the layers judge."""
         verdicts = {requirement: self._verdict(*key) for key, requirement in REQUIREMENTS.items()}
         if "calls" in self.options.layers:
-            verdicts[AFTER_AN_ERROR] = self._of_errors()
+            verdicts[AFTER_AN_ERROR] = self._of_errors(AFTER_AN_ERROR, "calls", "process-crash", "errors")
+        if "power" in self.options.layers and "CRS-011" not in self.found:
+            verdicts[AFTER_A_FAILED_SYNC] = self._of_errors(AFTER_A_FAILED_SYNC, "power", "ordered", "failed syncs")
         return verdicts
 
     def finding_of(self, level: DurabilityLevel, rule: Rule) -> Found | None:
@@ -129,7 +146,7 @@ class Outcome:
         others = (
             each
             for each in self.found.values()
-            if each.requirement != AFTER_AN_ERROR and each.rule == rule and each.level in beneath
+            if each.requirement not in _OF_ERRORS and each.rule == rule and each.level in beneath
         )
         return own or next(others, None)
 
@@ -138,8 +155,7 @@ class Outcome:
         return self.level is not None and LEVELS.index(level) <= LEVELS.index(self.level)
 
     def _verdict(self, level: DurabilityLevel, rule: Rule) -> Verdict:
-        layers: set[Layer] = {"power"} if level != "process-crash" else {"power", "calls"}
-        asked = layers & set(self.options.layers)
+        asked = layers_of(REQUIREMENTS[level, rule]).keys() & set(self.options.layers)
         reached = sum(self.counts[each] for each in LEVELS[: LEVELS.index(level) + 1])
         return verdict_on(
             Evidence(
@@ -150,13 +166,13 @@ class Outcome:
             )
         )
 
-    def _of_errors(self) -> Verdict:
+    def _of_errors(self, requirement: str, layer: Layer, level: DurabilityLevel, counted: str) -> Verdict:
         return verdict_on(
             Evidence(
-                claimed=self.is_judged_at("process-crash"),
-                broken=AFTER_AN_ERROR in self.found,
-                interrupted=self.fault is not None or "calls" in self.open,
-                reached=self.counts["errors"],
+                claimed=self.is_judged_at(level),
+                broken=requirement in self.found,
+                interrupted=self.fault is not None or layer in self.open,
+                reached=self.counts[counted],
             )
         )
 
@@ -184,18 +200,24 @@ def play(target: Target, replay: Replay, timeout_s: float) -> Found | None:
     Raises `ReplayError` if the journal does otherwise than it did, `CannotBeTried`, `AdapterFault`, `Silence`.
     """
     with scratch() as folder, recoverer(target, timeout_s) as opened:
-        if not isinstance(replay.faults[0], Power):
+        *before, last = replay.faults
+        if not isinstance(last, Power):
             judged = Windows(target, replay.workload, opened, folder, timeout_s).play(replay)
             if judged.diverged is not None:
                 raise ReplayError(judged.diverged)
             return _of_window(judged) if judged.broken is not None else None
-        recorded = record(target, replay.workload, folder / "recorded", timeout_s)
+        if not all(isinstance(fault, Failure) for fault in before[:1]) or before[1:]:
+            raise ReplayError("Before a power cut, one call may fail, and nothing else may happen.")
+        failure = next((fault for fault in before if isinstance(fault, Failure)), None)
+        recorded = record(target, replay.workload, folder / "recorded", timeout_s, failure or Undisturbed())
         bench = power.Bench(recorded, opened, folder)
-        cut = cut_of(replay.faults[0], bench.disk)
+        cut = cut_of(last, bench.disk)
         _, wrong = bench.judge(cut)
         if wrong is None:
             return None
-        found = power.finding(bench, replay.faults[0].level, cut)
+        found = power.finding(bench, last.level, cut)
+        if failure is not None:
+            return _of_failed_sync(found, recorded, bench, replay.workload, failure)
         return _of_power(found, recorded, bench, replay.workload)
 
 
@@ -225,6 +247,45 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
     outcome.counts.update({f"{level}": count for level, count in judged.states.items()})
     outcome.highest_level = judged.highest_level
     outcome.seconds = judged.seconds
+    if "ordered" in levels and "CRS-011" not in outcome.found:
+        _fail_syncs(target, opened, folder, recorded, outcome, progress)
+
+
+def _fail_syncs(
+    target: Target,
+    opened: Recoverer,
+    folder: Path,
+    recorded: power.Recorded,
+    outcome: Outcome,
+    progress: Progress,
+) -> None:
+    """Record anew for each of the first syncs, which fails; cut the power behind what is acknowledged all the same."""
+    assert outcome.workload is not None
+    for number, failure in enumerate(recorded.syncs[:_FAILED_SYNCS], 1):
+        progress(f"power, sync {number} fails")
+        try:
+            failed = record(target, outcome.workload, folder / f"failed-{number}", outcome.options.timeout_s, failure)
+        except (AdapterFault, Silence):
+            continue  # It ended, and so acknowledged nothing more.
+        bench = power.Bench(failed, opened, folder)
+        judged = power.judge(bench, levels=["ordered"], rules=["lost"])
+        outcome.counts["failed syncs"] += 1
+        for finding in judged.findings.values():
+            outcome.found[AFTER_A_FAILED_SYNC] = _of_failed_sync(finding, failed, bench, outcome.workload, failure)
+            return
+
+
+def _of_failed_sync(
+    finding: power.Finding, recorded: power.Recorded, bench: power.Bench, workload: Workload, failure: Failure
+) -> Found:
+    found = _of_power(finding, recorded, bench, workload)
+    cut = Power(finding.level, finding.cut.calls, deviations(finding.cut, recorded.trace))
+    return replace(
+        found,
+        requirement=AFTER_A_FAILED_SYNC,
+        blame=f"{failure.call} {failure.ordinal} failed, and {found.blame}",
+        replay=f"{Replay(workload, (failure, cut))}",
+    )
 
 
 def _of_power(finding: power.Finding, recorded: power.Recorded, bench: power.Bench, workload: Workload) -> Found:
@@ -249,8 +310,7 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
     wrong = diverged = 0
     try:
         for judged in windows.all():
-            is_of_error = not isinstance(judged.replay.faults[-1], Kill)
-            outcome.counts["errors" if is_of_error else "calls"] += 1
+            outcome.counts["calls" if judged.is_of_a_kill else "errors"] += 1
             progress(f"calls, {outcome.counts['calls'] + outcome.counts['errors']} windows")
             diverged += judged.diverged is not None
             if judged.broken is None or judged.diverged is not None:
@@ -265,16 +325,18 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
     except CannotBeTried as reason:
         outcome.open["calls"] = f"{reason}"
         return
+    unseen = windows.recorded().start.recording.unseen
+    if unseen:
+        outcome.open["calls"] = f"there are windows that nobody can try: {unseen[0]}."
     if diverged:
         outcome.open["calls"] = f"{diverged} windows were not those that were meant: it does not do the same each time."
 
 
 def _of_window(judged: Judged) -> Found:
     assert judged.broken is not None
-    is_kill = all(isinstance(fault, Kill) for fault in judged.replay.faults)
     rule = judged.broken.rule
     return Found(
-        requirement=requirement_of("process-crash", rule) if is_kill else AFTER_AN_ERROR,
+        requirement=requirement_of("process-crash", rule) if judged.is_of_a_kill else AFTER_AN_ERROR,
         layer="calls",
         level="process-crash",
         rule=rule,

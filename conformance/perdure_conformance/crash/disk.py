@@ -33,6 +33,7 @@ from perdure_conformance.crash.trace import (
 )
 
 SECTOR_BYTES: Final = 512
+_SECTORS_OF_A_PAGE: Final = 8
 
 Change = Create | Write | Truncate | Link | Unlink | Rename
 """What a call may have changed, and a power cut may take away."""
@@ -151,13 +152,25 @@ class Disk:
         torn = [fate.call for fate in cut.fates if fate.torn is not None]
         pending = self.pending(cut.calls)
         if level == "process-crash":
-            return not cut.fates
+            return not lost and torn in ([], [cut.calls - 1]) and self._is_cut_at_a_page(cut)
         if level == "posix-weak":
             return set(pending).issuperset(fate.call for fate in cut.fates)
         surely = self.after_last_sync(cut.calls)
         tail = [index for index in pending if index >= min((*lost, *torn), default=cut.calls)]
         is_a_beginning = tail == sorted([*torn, *lost]) and all(index >= surely for index in tail)
-        return is_a_beginning and torn in ([], tail[:1]) and (not torn or level == "sector")
+        return is_a_beginning and torn in ([], tail[:1]) and (level == "sector" or self._is_cut_at_a_page(cut))
+
+    def pages(self, index: int) -> Sequence[Torn]:
+        """Return what may be there of a write within which its process was killed: a beginning, in whole pages."""
+        write = self.operations[index]
+        if not isinstance(write, Write):
+            return ()
+        first = write.offset // SECTOR_BYTES
+        kept = (count for count in range(1, self.sectors(index)) if (first + count) % _SECTORS_OF_A_PAGE == 0)
+        return [Torn(tuple(range(count)), is_long=False) for count in kept]
+
+    def _is_cut_at_a_page(self, cut: Cut) -> bool:
+        return all(fate.torn is None or fate.torn in self.pages(fate.call) for fate in cut.fates)
 
     def sectors(self, index: int) -> int:
         """Return how many sectors a write touches; 0 if the call is none."""

@@ -152,8 +152,11 @@ class Appends(JournalOfFrames):
     def _store(self, batch: Batch) -> None:
         content = framed(batch)
         self._write(content)
-        self.system.fsync(self._descriptor)
+        self._sync_content()
         self._end += len(content)
+
+    def _sync_content(self) -> None:
+        self.system.fsync(self._descriptor)
 
     def _write(self, content: bytes) -> None:
         self.system.pwrite(self._descriptor, content, self._end)

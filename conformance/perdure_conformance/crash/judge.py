@@ -38,6 +38,7 @@ from perdure.journal.records import seal
 from perdure.kernel.identity import EventId, RunId
 from perdure.kernel.values import JsonObject
 from perdure_conformance.harness.connection import AdapterFault, Silence
+from perdure_conformance.harness.schemas import Repeated
 from perdure_conformance.journal.client import Answer, NotSupported
 
 PAGES: Final = ("crash.md",)
@@ -62,6 +63,9 @@ REQUIREMENTS: Final[Mapping[tuple[DurabilityLevel, Rule], str]] = {
 
 AFTER_AN_ERROR: Final = "CRS-041"
 """The requirement that is broken, whatever the rule, where a call failed or wrote less."""
+
+AFTER_A_FAILED_SYNC: Final = "CRS-042"
+"""The requirement that is broken where something is acknowledged that only a sync would cover which failed."""
 
 
 def requirement_of(level: DurabilityLevel, rule: Rule) -> str:
@@ -134,6 +138,13 @@ class Expectation:
 
     runs: Mapping[RunId, RunExpectation]
     claims: Capabilities
+
+    def questions(self) -> object:
+        """Return what is equal where a recovery is asked the same."""
+        return tuple(
+            (run_id, bool(run.snapshots), run.epoch, run.requests_for_leases, run.held_until_ms)
+            for run_id, run in self.runs.items()
+        )
 
 
 def expected(asked: Sequence[Exchange], claims: Capabilities) -> Expectation:
@@ -209,6 +220,8 @@ class Refused:
     """A request after a crash that was not answered as a sound journal answers it, in words."""
 
     sentence: str
+    is_fault: bool = False
+    """Whether it broke the protocol, ended or was silent, so that nothing more can be asked of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +294,8 @@ def _opened(opened: Open) -> Journal:
     try:
         return opened()
     except (AdapterFault, Silence) as error:
-        raise _Stopped(Refused(f"the journal does not open: {error}")) from error
+        is_fault = not isinstance(error, AdapterFault) or error.kind != "cannot_start"
+        raise _Stopped(Refused(f"the journal does not open: {error}", is_fault)) from error
 
 
 def _ask(journal: Journal, method: str, params: JsonObject) -> Answer:
@@ -293,15 +307,14 @@ def _ask(journal: Journal, method: str, params: JsonObject) -> Answer:
                 break
             answer = journal.ask(method, params)
     except (AdapterFault, Silence) as error:
-        raise _Stopped(Refused(f"{method} is not answered: {error}")) from error
+        raise _Stopped(Refused(f"{method} is not answered: {error}", is_fault=True)) from error
     return answer
 
 
 def _read(journal: Journal, run_id: RunId, run: RunExpectation) -> RunShown:
     records: list[Envelope] = []
     while True:
-        params: JsonObject = {"run_id": run_id, "from_sequence": len(records) + 1, "limit": _PAGE}
-        answer = _ask(journal, "load", params)
+        answer = _ask(journal, "load", _load(run_id, len(records) + 1))
         if not isinstance(answer, Page) or not (answer.end or answer.records):
             raise _Stopped(
                 Refused(f"run {run_id} is not shown: load from {len(records) + 1} is answered {_said(answer)}")
@@ -311,12 +324,22 @@ def _read(journal: Journal, run_id: RunId, run: RunExpectation) -> RunShown:
             return RunShown(tuple(records), _snapshot(journal, run_id) if run.snapshots else None)
 
 
+@cache
+def _load(run_id: RunId, from_sequence: int) -> JsonObject:
+    return Repeated(run_id=run_id, from_sequence=from_sequence, limit=_PAGE)
+
+
+@cache
+def _load_snapshot(run_id: RunId) -> JsonObject:
+    return Repeated(run_id=run_id)
+
+
 def _longest(run: RunExpectation) -> int:
     return max(map(len, run.allowed)) + _PAGE
 
 
 def _snapshot(journal: Journal, run_id: RunId) -> Snapshot | None:
-    answer = _ask(journal, "load_snapshot", {"run_id": run_id})
+    answer = _ask(journal, "load_snapshot", _load_snapshot(run_id))
     if not isinstance(answer, Snapshot | NoSnapshot):
         raise _Stopped(Refused(f"load_snapshot of run {run_id} is answered {_said(answer)}"))
     return answer if isinstance(answer, Snapshot) else None
@@ -334,13 +357,8 @@ def _led_on(journal: Journal, run_id: RunId, run: RunExpectation, shown: RunShow
     following = len(shown.records) + 1
     record = _next_record(run_id, following)
     is_fenced = claims.fencing and run.requests_for_leases
-    params: JsonObject = {
-        "run_id": run_id,
-        "expected_next": following,
-        "epoch": run.epoch + run.requests_for_leases + 3 if is_fenced else None,
-        "records": [{"sequence": record.sequence, "event_id": record.event_id, "body": record.body}],
-    }
-    answer = _ask(journal, "append", params)
+    epoch = run.epoch + run.requests_for_leases + 3 if is_fenced else None  # Two may be granted while it is judged.
+    answer = _ask(journal, "append", _append(run_id, record, epoch))
     if isinstance(answer, SequenceConflict | EventIdConflict):  # An earlier try may have stored it.
         shown_now = _read(journal, run_id, run).records
         if shown_now == (*shown.records, record):
@@ -348,6 +366,11 @@ def _led_on(journal: Journal, run_id: RunId, run: RunExpectation, shown: RunShow
     if not isinstance(answer, Acknowledged):
         raise _Stopped(Refused(f"an append to run {run_id} at {following}, its next, is answered {_said(answer)}"))
     return record
+
+
+@cache
+def _append(run_id: RunId, record: Envelope, epoch: int | None) -> JsonObject:
+    return Repeated(run_id=run_id, expected_next=record.sequence, epoch=epoch, records=[msgspec.to_builtins(record)])
 
 
 @cache

@@ -6,6 +6,7 @@ Each is named after its fault and kept so small that the fault is all one sees. 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from perdure.journal.contract import AppendAnswer, Envelope, JournalOpenError, Page
@@ -129,6 +130,15 @@ class SyncsBeforeTheWrite(Appends):
         self.system.fsync(self._descriptor)
         self._write(content)
         self._end += len(content)
+
+
+@mutant("CRS-042")
+class AcknowledgesAlthoughTheSyncFailed(Appends):
+    """Takes no notice of a sync that fails."""
+
+    def _sync_content(self) -> None:
+        with suppress(OSError):
+            super()._sync_content()
 
 
 @mutant("CRS-011")

@@ -15,9 +15,10 @@ from typing import Final
 
 from perdure.journal.contract import Capabilities, DurabilityLevel
 from perdure_conformance.crash.blame import blame
-from perdure_conformance.crash.disk import Cut, Disk
+from perdure_conformance.crash.disk import Cut, Disk, Image
 from perdure_conformance.crash.judge import (
     LEVELS,
+    RULES,
     Broken,
     Exchange,
     Expectation,
@@ -28,6 +29,7 @@ from perdure_conformance.crash.judge import (
     requirement_of,
 )
 from perdure_conformance.crash.recovery import Recoverer, lay_out
+from perdure_conformance.crash.replay import Failure
 from perdure_conformance.crash.states import cuts, smaller
 from perdure_conformance.crash.trace import Trace
 
@@ -46,6 +48,8 @@ class Recorded:
     exchanges: Sequence[Exchange]
     """Each request with its answer, in order: the first, `initialize`, was answered by the line with number 1."""
     claims: Capabilities
+    syncs: Sequence[Failure] = ()
+    """Each sync, as what would make it fail."""
 
     def before(self, answered: int) -> Sequence[Exchange]:
         """Return what was asked once so many lines were answered, with the next request on its way."""
@@ -118,35 +122,44 @@ class Bench:
         self._folder = folder
         self._expectations: dict[int, Expectation] = {}
         self._known: dict[object, tuple[Recovered, Broken | None]] = {}
+        self._recovered: dict[object, Recovered] = {}
         self._recoveries = 0
-
-    def is_new(self, cut: Cut) -> bool:
-        """Tell whether the state that a cut leaves, and what must be there, was not judged yet."""
-        return self._key(cut) not in self._known
 
     def judge(self, cut: Cut) -> tuple[Recovered, Broken | None]:
         """Return what comes back after a cut, and what is wrong with it."""
-        key = self._key(cut)
-        if key not in self._known:
-            self._known[key] = self._judge(cut)
+        return self.judge_new(cut) or self._known[self._key(cut, self.disk.image(cut))]
+
+    def judge_new(self, cut: Cut) -> tuple[Recovered, Broken | None] | None:
+        """Return the same, but None if the state that it leaves, and what must be there, was judged already."""
+        image = self.disk.image(cut)
+        key = self._key(cut, image)
+        if key in self._known:
+            return None
+        expectation = self._expected(self.disk.answered(cut.calls))
+        found = self._recover(image, expectation)
+        self._known[key] = found, broken(expectation, found)
         return self._known[key]
 
-    def _key(self, cut: Cut) -> object:
-        return self.disk.image(cut).key(), self.disk.answered(cut.calls)
+    def _key(self, cut: Cut, image: Image) -> object:
+        return image.key(), self.disk.answered(cut.calls)
 
-    def _judge(self, cut: Cut) -> tuple[Recovered, Broken | None]:
-        answered = self.disk.answered(cut.calls)
+    def _expected(self, answered: int) -> Expectation:
         if answered not in self._expectations:
             self._expectations[answered] = self._recorded.after(answered)
-        expectation = self._expectations[answered]
-        self._recoveries += 1
-        folder = self._folder / f"{self._recoveries}"
-        lay_out(self.disk.image(cut), folder)
-        try:
-            found = self._recoverer.recovered(folder, expectation)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        return found, broken(expectation, found)
+        return self._expectations[answered]
+
+    def _recover(self, image: Image, expectation: Expectation) -> Recovered:
+        """Recover a state; one of which the same was asked before gives the same."""
+        key = image.key(), expectation.questions()
+        if key not in self._recovered:
+            self._recoveries += 1
+            folder = self._folder / f"{self._recoveries}"
+            lay_out(image, folder)
+            try:
+                self._recovered[key] = self._recoverer.recovered(folder, expectation)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+        return self._recovered[key]
 
 
 def judge(
@@ -155,6 +168,7 @@ def judge(
     levels: Sequence[DurabilityLevel] = LEVELS,
     seed: int = 0,
     draws: int = DRAWS,
+    rules: Sequence[Rule] = RULES,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Judged:
     """Judge a recording at each level, the weakest first."""
@@ -162,19 +176,22 @@ def judge(
     judged = Judged(bench.claims, levels=tuple(levels), blind=bench.disk.blind)
     for level in () if judged.blind else levels:
         progress(f"power, {level}")
-        _judge_level(bench, judged, level, cuts(bench.disk, level, draws=draws, seed=seed))
+        _judge_level(bench, judged, level, cuts(bench.disk, level, draws=draws, seed=seed), rules)
     judged.seconds = time.monotonic() - began
     return judged
 
 
-def _judge_level(bench: Bench, judged: Judged, level: DurabilityLevel, tried: Iterable[Cut]) -> None:
+def _judge_level(
+    bench: Bench, judged: Judged, level: DurabilityLevel, tried: Iterable[Cut], rules: Sequence[Rule]
+) -> None:
     wrong = 0
     for cut in tried:
-        if not bench.is_new(cut):
+        found = bench.judge_new(cut)
+        if found is None:
             continue
         judged.states[level] += 1
-        _, problem = bench.judge(cut)
-        if problem is None:
+        _, problem = found
+        if problem is None or problem.rule not in rules:
             continue
         wrong += 1
         if requirement_of(level, problem.rule) not in judged.findings:

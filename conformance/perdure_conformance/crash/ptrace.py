@@ -35,6 +35,7 @@ _SYSCALL_STOP: Final = signal.SIGTRAP | 0x80
 _STOPPING: Final = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 _WALL: Final = 0x40000000
 _NO_CALL: Final = 2**64 - 1
+_CODE_OF_64_BITS: Final = 0x33
 
 
 _NAMES: Final = (
@@ -46,6 +47,7 @@ _NAMES: Final = (
 class Registers(ctypes.Structure):
     """What `struct user_regs_struct` is on x86-64."""
 
+    cs: int
     orig_rax: int
     rax: int
     rdi: int
@@ -230,10 +232,10 @@ class Loop:
         stop = Stop(
             thread,
             self._threads[thread],
-            registers.orig_rax,
+            registers.orig_rax if registers.cs == _CODE_OF_64_BITS else _NO_CALL,
             (registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9),
         )
-        match self._watcher.about_to(stop):
+        match self._decision(stop):
             case Watch() as watch:
                 changed = {_ARGUMENTS[index]: stop.arguments[index] for index in watch.arguments}
                 self._inside = _Inside(stop, watch, changed)
@@ -251,6 +253,17 @@ class Loop:
             case LetBe():
                 _ptrace(_CONT, thread)
 
+    def _decision(self, stop: Stop) -> Decision:
+        try:
+            return self._watcher.about_to(stop)
+        except OSError:
+            self._require_here(stop.thread)
+            raise
+
+    def _require_here(self, thread: int) -> None:
+        """Raise `ProcessLookupError` if a thread was ended while it stood still: what it was about is not done."""
+        _ptrace(_GETREGS, thread, 0, self._address)
+
     def _at_exit(self, thread: int) -> None:
         inside = self._inside
         if inside is None or inside.stop.thread != thread:
@@ -263,7 +276,11 @@ class Loop:
             setattr(registers, name, value)
         if inside.changed:
             _ptrace(_SETREGS, thread, 0, self._address)
-        is_to_kill = inside.watch.ended(result)
+        try:
+            is_to_kill = inside.watch.ended(result)
+        except OSError:
+            self._require_here(thread)
+            raise
         self._inside = None
         if is_to_kill:
             self._kill_all()

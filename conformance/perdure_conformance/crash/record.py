@@ -9,7 +9,8 @@ from perdure.journal.contract import Capabilities, Done
 from perdure_conformance.crash.judge import Exchange
 from perdure_conformance.crash.power import Recorded
 from perdure_conformance.crash.recording import read, traced
-from perdure_conformance.crash.replay import Fault, Undisturbed, Workload
+from perdure_conformance.crash.replay import Failure, Fault, Undisturbed, Workload
+from perdure_conformance.crash.trace import Sync
 from perdure_conformance.crash.workload import requests
 from perdure_conformance.harness.connection import Connection
 from perdure_conformance.harness.targets import CommandTarget, Target
@@ -32,7 +33,10 @@ def record(target: Target, workload: Workload, folder: Path, timeout_s: float, f
         connection.close()
     finally:
         connection.kill()
-    return Recorded(read(log).trace, exchanges, claims)
+    recording = read(log)
+    syncs = [each for each in recording.done if each.number and isinstance(each.call.operation, Sync)]
+    failures = [Failure(each.name, each.ordinal, "EIO") for each in syncs if "sync" in each.name]
+    return Recorded(recording.trace, exchanges, claims, failures)
 
 
 def converse(connection: Connection, workload: Workload, state: Path) -> tuple[Capabilities, list[Exchange]]:

@@ -25,7 +25,7 @@ from itertools import accumulate
 from typing import Final
 
 from perdure_conformance.crash.ptrace import Decision, Fail, KillAll, LetBe, Rule, Stop, Watch
-from perdure_conformance.crash.replay import Failure, Fault, Kill, Short
+from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear
 
 Words = dict[str, "str | int | None"]
 """One operation, as `trace` reads it."""
@@ -130,18 +130,21 @@ class Recorder:
             case Failure(call=call, ordinal=there, error=error) if (call, there) == (name, ordinal):
                 self._injected(name, plan.text)
                 return Fail(int(getattr(errno, error)))
-            case Short(call=call, ordinal=there) if (call, there) == (name, ordinal) and plan.shortened is not None:
+            case Short(call=call, ordinal=there) | Tear(call=call, ordinal=there) if (call, there) == (
+                name,
+                ordinal,
+            ) and plan.shortened is not None:
                 arguments, undo = plan.shortened(fault.size_bytes)
                 if arguments:
                     self._injected(name, plan.text)
             case _:
                 pass
-        is_last = fault == Kill("after", number)
+        is_last = fault == Kill("after", number) or (isinstance(fault, Tear) and bool(arguments))
 
         def ended(result: int) -> bool:
             undo()
             self._done(stop, plan, result, number, name)
-            if is_last:
+            if is_last and not arguments:
                 self._injected(name, plan.text)
             return is_last
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -119,16 +122,30 @@ class Recording(Struct, frozen=True):
         return next((line for line in self.lines if isinstance(line, End)), None)
 
     @property
+    def unseen(self) -> Sequence[str]:
+        """What changes files without a call that could be stopped at: there are windows that nobody tries."""
+        found = [done.call.operation for done in self.done if not done.number]
+        return [operation.sentence for operation in found if isinstance(operation, Blind)]
+
+    @property
     def blind(self) -> Sequence[str]:
         """What the trace cannot show."""
         return [done.call.operation.sentence for done in self.done if isinstance(done.call.operation, Blind)]
 
 
+@cache
 def why_not() -> str | None:
-    """Return why no program can be traced on this machine; None if nothing is known against it."""
+    """Return why no program can be traced on this machine, in one sentence; None if one was."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return f"System calls are watched on x86-64 Linux alone, and this is {sys.platform} on {platform.machine()}."
-    return None
+    with tempfile.TemporaryDirectory(prefix="perdure-") as folder:
+        command = traced((sys.executable, "-I", "-S", "-c", "print()"), Path(folder), Path(folder) / "log")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+        seen = [done.call.text for done in read(Path(folder) / "log").done]
+    if done.returncode == 0 and seen == ["answer 1"]:
+        return None
+    *_, said = ["no call was seen", *done.stderr.splitlines()]
+    return f"System calls cannot be watched on this machine: {said}"
 
 
 def traced(

@@ -13,8 +13,9 @@ import queue
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -26,7 +27,9 @@ from perdure_conformance.crash.disk import Image
 from perdure_conformance.crash.judge import TRIES, Expectation, Journal, Recovered, Refused, recover
 from perdure_conformance.harness.connection import AdapterFault, Connection, Unsupported
 from perdure_conformance.harness.dispatch import Served
-from perdure_conformance.harness.targets import PythonTarget, Target
+from perdure_conformance.harness.process import ProcessConnection
+from perdure_conformance.harness.schemas import Remembered, Repeated
+from perdure_conformance.harness.targets import CommandTarget, PythonTarget, Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.journal.client import Answer, JournalClient, NotSupported
 
@@ -139,6 +142,13 @@ class InThisProcess:
             self._direct.call("shutdown", {})
 
 
+_REPLIES: Final = Remembered()
+
+
+def _remembering(command: Sequence[str], timeout_s: float, transcript: Transcript) -> Connection:
+    return ProcessConnection(command, timeout_s, transcript, _REPLIES)
+
+
 def _work(work: queue.SimpleQueue[Callable[[], Recovered] | None], done: queue.SimpleQueue[Recovered]) -> None:
     while (job := work.get()) is not None:
         done.put(job())
@@ -175,7 +185,7 @@ class InItsOwnProcess:
     """A program. It is started once, if it offers `recover`; else for each opening."""
 
     def __init__(self, target: Target, timeout_s: float, folder: Path) -> None:
-        self._target = target
+        self._target = target if not isinstance(target, CommandTarget) else replace(target, connect=_remembering)
         self._timeout_s = timeout_s
         self._folder = folder
         self._connection: Connection | None = None
@@ -192,7 +202,7 @@ class InItsOwnProcess:
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
         """Recover one state."""
         found = recover(lambda: self._open(folder), expectation)
-        if found.refused is not None:
+        if found.refused is not None and (found.refused.is_fault or not self.is_served):
             self._kill()  # Whatever state it is in, the next one must not suffer from it.
         return found
 
@@ -243,8 +253,10 @@ class _Sound:
 def _reopened(client: JournalClient, folder: Path) -> Journal:
     """Open a state by `recover`. Raises `AdapterFault`, `Silence`, `Unsupported`."""
     reason = ""
+    params = Repeated(path=str(folder))
+    params.is_held = True  # All of them have this one form.
     for _ in range(TRIES):
-        answer = client.ask("recover", {"path": str(folder)})
+        answer = client.ask("recover", params)
         if isinstance(answer, NotSupported):
             raise Unsupported("recover")
         if not isinstance(answer, Unavailable):

@@ -82,6 +82,18 @@ class Short:
 
 
 @dataclass(frozen=True, slots=True)
+class Tear:
+    """All processes are killed within the so-manieth call of this name, when it has written so many bytes."""
+
+    call: str
+    ordinal: int
+    size_bytes: int
+
+    def __str__(self) -> str:
+        return f"tear/{self.call}#{self.ordinal}={self.size_bytes}"
+
+
+@dataclass(frozen=True, slots=True)
 class Power:
     """The power goes after so many calls of the trace; the deviations say what of them the disk does not hold."""
 
@@ -126,7 +138,7 @@ class Schedule:
         return f"sched/{','.join(map(str, self.choices))}:{self.happening}"
 
 
-Fault = Undisturbed | Kill | Failure | Short | Power | Network | ServerKill | Schedule
+Fault = Undisturbed | Kill | Failure | Short | Tear | Power | Network | ServerKill | Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,23 +156,22 @@ class ReplayError(ValueError):
     """A line that is none of these. `str(error)` is one sentence."""
 
 
-_WORKLOAD: Final = re.compile(r"w=([a-z][a-z-]*),n=([1-9][0-9]{0,3}),seed=([0-9]{1,18})")
+_WORKLOAD: Final = r"w=([a-z][a-z-]*),n=([1-9][0-9]{0,3}),seed=([0-9]{1,18})"
 _COUNT: Final = "([1-9][0-9]{0,8})"
 _CALL: Final = "([a-z][a-z0-9_]*)"
 _NUMBER: Final = "(0|[1-9][0-9]{0,8})"
 _FORMS: Final = {
-    kind: re.compile(form, re.ASCII)
-    for kind, form in {
-        "none": "none",
-        "kill": f"kill/({'|'.join(get_args(Moment))}):{_COUNT}",
-        "err": f"err/{_CALL}#{_COUNT}=(E[A-Z0-9]+)",
-        "short": f"short/{_CALL}#{_COUNT}={_COUNT}",
-        "power": f"power/({'|'.join(get_args(Level))}):t{_NUMBER}:([^+\\s]*)",
-        "net": f"net/({'|'.join(get_args(Direction))})#{_COUNT}=([a-z][a-z0-9-]*)",
-        "server": f"server/kill#{_COUNT}",
-        "sched": r"sched/([0-9]+(?:,[0-9]+)*|):([a-z0-9-]+)",
-    }.items()
+    "none": "none",
+    "kill": f"kill/({'|'.join(get_args(Moment))}):{_COUNT}",
+    "err": f"err/{_CALL}#{_COUNT}=(E[A-Z0-9]+)",
+    "short": f"short/{_CALL}#{_COUNT}={_COUNT}",
+    "tear": f"tear/{_CALL}#{_COUNT}={_COUNT}",
+    "power": f"power/({'|'.join(get_args(Level))}):t{_NUMBER}:([^+\\s]*)",
+    "net": f"net/({'|'.join(get_args(Direction))})#{_COUNT}=([a-z][a-z0-9-]*)",
+    "server": f"server/kill#{_COUNT}",
+    "sched": r"sched/([0-9]+(?:,[0-9]+)*|):([a-z0-9-]+)",
 }
+"""Not compiled before one is needed: the tracer is started for each window, and needs one at most."""
 
 
 def parse(line: str) -> Replay:
@@ -169,7 +180,7 @@ def parse(line: str) -> Replay:
     if version != VERSION:
         raise ReplayError(f"{line!a} is no replay that is known here: it does not begin with {VERSION}:.")
     words, _, faults = rest.partition(":")
-    found = _WORKLOAD.fullmatch(words)
+    found = re.fullmatch(_WORKLOAD, words)
     if found is None:
         raise ReplayError(f"{words!a} in {line!a} does not say what is asked: write w=append,n=3,seed=7.")
     return Replay(
@@ -180,7 +191,7 @@ def parse(line: str) -> Replay:
 def parse_fault(text: str) -> Fault:
     """Read what happens at one start. Raises `ReplayError`."""
     form = _FORMS.get(text.partition("/")[0])
-    found = form.fullmatch(text) if form is not None else None
+    found = re.fullmatch(form, text, re.ASCII) if form is not None else None
     if found is None:
         raise ReplayError(f"{text!a} is no fault: write one like kill/after:17, err/fsync#5=EIO or short/write#2=7.")
     return _fault(text, found)
@@ -196,6 +207,8 @@ def _fault(text: str, found: re.Match[str]) -> Fault:
             return Failure(found[1], int(found[2]), found[3])
         case "short":
             return Short(found[1], int(found[2]), int(found[3]))
+        case "tear":
+            return Tear(found[1], int(found[2]), int(found[3]))
         case "power":
             return Power(_level(found[1]), int(found[2]), found[3])
         case "net":

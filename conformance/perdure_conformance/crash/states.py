@@ -31,6 +31,8 @@ def cuts(disk: Disk, level: DurabilityLevel, *, draws: int, seed: int) -> Iterat
         case "process-crash":
             for calls in _moments(disk):
                 yield Cut(calls)
+            for calls in _moments(disk)[1:]:
+                yield from (Cut(calls, (Fate(calls - 1, way),)) for way in _some(disk.pages(calls - 1)))
         case "ordered":
             yield from _beginnings(disk)
         case "sector":
@@ -58,7 +60,9 @@ def _beginnings(disk: Disk) -> Iterator[Cut]:
     for missing in range(1, 1 + max(len(tail) for _, tail in tails)):
         for calls, tail in tails:
             if len(tail) >= missing:
-                yield Cut(calls, tuple(Fate(index) for index in tail[-missing:]))
+                first, *lost = tail[-missing:]
+                for way in (None, *_some(disk.pages(first))):
+                    yield Cut(calls, (Fate(first, way), *map(Fate, lost)))
 
 
 def _torn_beginnings(disk: Disk) -> Iterator[Cut]:
@@ -133,6 +137,15 @@ def _tears(disk: Disk, index: int) -> Iterator[Torn]:
         yield Torn((place,), is_long=True)
     if sectors > 1:
         yield Torn(everything[-1:], is_long=True)
+
+
+def _some(ways: Sequence[Torn]) -> Sequence[Torn]:
+    """Return the first, the last and some between."""
+    return (
+        [ways[place] for place in sorted({round(each * (len(ways) - 1) / _PLACES) for each in range(_PLACES + 1)})]
+        if ways
+        else []
+    )
 
 
 def smaller(cut: Cut, disk: Disk, level: DurabilityLevel, fails: Callable[[Cut], bool]) -> Cut:

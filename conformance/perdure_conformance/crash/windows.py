@@ -14,7 +14,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -37,8 +39,8 @@ from perdure_conformance.crash.recorder import READ
 from perdure_conformance.crash.recording import Done as CallDone
 from perdure_conformance.crash.recording import Failed, Recording, divergence, read, traced, why_not
 from perdure_conformance.crash.recovery import Recoverer, lay_out
-from perdure_conformance.crash.replay import Failure, Fault, Kill, Replay, Short, Undisturbed, Workload
-from perdure_conformance.crash.trace import Answer, Blind, Write
+from perdure_conformance.crash.replay import Failure, Fault, Kill, Replay, Short, Tear, Undisturbed, Workload
+from perdure_conformance.crash.trace import Answer, Blind, Operation, Write
 from perdure_conformance.crash.workload import requests
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import CommandTarget, Target
@@ -46,6 +48,8 @@ from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.journal.client import JournalClient, NotSupported
 
 _PAGE: Final = 1_000
+_PAGE_BYTES: Final = 4_096
+_AHEAD: Final = 2
 _TRIES_OF_A_LOAD: Final = 2
 """An answer that was refused once may come from what is left of the first try."""
 
@@ -93,7 +97,7 @@ class Judged:
 
     replay: Replay
     call: str
-    """At which call it happened."""
+    """At which call it happened, in words."""
     asked: tuple[Exchange, ...]
     image: Image
     """What the last opening found."""
@@ -106,11 +110,16 @@ class Judged:
     starts: tuple[Start, ...] = field(default=(), repr=False)
 
     @property
+    def is_of_a_kill(self) -> bool:
+        """Whether the program was killed and nothing else was done to it; otherwise a call failed or wrote less."""
+        return all(isinstance(fault, Kill | Tear | Undisturbed) for fault in self.replay.faults)
+
+    @property
     def sentence(self) -> str:
         """Say what was done, and what is wrong with what came of it."""
         if self.broken is None:
             return self.diverged or f"{self.replay}: nothing is wrong."
-        return f"{_happened(self.replay.faults, self.call)}: {self.broken.sentence}."
+        return f"{_happened(self.replay.faults, self.call)}: {self.broken.sentence.rstrip('.')}."
 
 
 def _happened(faults: Sequence[Fault], call: str) -> str:
@@ -121,7 +130,9 @@ def _happened(faults: Sequence[Fault], call: str) -> str:
         case Failure(error=error):
             return f"{where}{call} failed with {error}"
         case Short(size_bytes=size):
-            return f"{where}{call} wrote {size} bytes and no more"
+            return f"{where}{call} wrote {size} {'byte' if size == 1 else 'bytes'} and no more"
+        case Tear(size_bytes=size):
+            return f"{where}killed within {call}, {size} bytes of it written"
         case _:
             return "undisturbed"
 
@@ -162,7 +173,7 @@ class Windows:
         return self._recorded
 
     def _undisturbed(self) -> Crashed:
-        found = self.begin(Undisturbed())
+        found = self.begin(Undisturbed(), with_reads=True)
         if found.start.ended is not None:
             raise CannotBeTried(f"Undisturbed, it does not come to its end: {found.start.ended}")
         for number, asked in enumerate(found.start.asked, 1):
@@ -178,14 +189,31 @@ class Windows:
         recorded = self.recorded()
         yield self.go_on(recorded, ())
         ways: set[str] = set()
-        yield from self._recoveries(recorded, ways)
-        for fault in faults(recorded.start.recording):
-            crashed = self.begin(fault)
+        yield from self._each_recovery(recorded, ways)
+        for crashed in self._begun(faults(recorded.start.recording)):
             judged = self.go_on(crashed, ())
             yield judged
             is_new = judged.recovered is not None and judged.broken is None
-            if isinstance(fault, Kill) and is_new and len(ways) < recoveries:
-                yield from self._recoveries(crashed, ways)
+            if isinstance(crashed.fault, Kill | Tear) and is_new and len(ways) < recoveries:
+                yield from self._each_recovery(crashed, ways)
+
+    def _begun(self, tried: Iterator[Fault]) -> Iterator[Crashed]:
+        """Begin with each fault, in order, a few ahead of the judge: most of the time goes into starting programs."""
+        pool = ThreadPoolExecutor(_AHEAD, "perdure-window")
+        try:
+            begun: deque[Future[Crashed]] = deque()
+            for fault in tried:
+                begun.append(pool.submit(self.begin, fault))
+                if len(begun) > _AHEAD:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def recoveries(self, crashed: Crashed) -> Iterator[Judged]:
+        """Disturb the next start at each of its calls, and at each of its reads."""
+        yield from self._each_recovery(crashed, set())
 
     def play(self, replay: Replay) -> Judged:
         """Try one window, as a line says; it need not have been recorded."""
@@ -193,11 +221,11 @@ class Windows:
         first, *later = replay.faults
         return self.go_on(self.begin(first), later)
 
-    def begin(self, fault: Fault) -> Crashed:
+    def begin(self, fault: Fault, *, with_reads: bool = False) -> Crashed:
         """Start the program on an empty state directory, ask it everything, and disturb it once."""
         state = self._new_state()
         state.mkdir()
-        start = self._start(state, fault, self._ask_all)
+        start = self._start(state, fault, self._ask_all, with_reads=with_reads)
         image = image_of(state)
         shutil.rmtree(state)
         return Crashed(fault, start, expected(start.asked, self.claims), image)
@@ -226,7 +254,7 @@ class Windows:
         asked = crashed.start.asked
         return Judged(replay, call, asked, image, recovered, wrong, diverged, tuple(starts))
 
-    def _recoveries(self, crashed: Crashed, ways: set[str]) -> Iterator[Judged]:
+    def _each_recovery(self, crashed: Crashed, ways: set[str]) -> Iterator[Judged]:
         """Disturb the next start at each of its calls, if it goes a way that none has gone before."""
         looked = self.go_on(crashed, (Undisturbed(),))
         yield looked
@@ -268,10 +296,14 @@ class Windows:
             client.initialize(state)
             ask(client, seen)
             connection.close()
-        except (AdapterFault, Silence) as error:
+        except AdapterFault as error:  # It was killed with it.
             ended = error
-        finally:
+        except Silence as error:
             connection.kill()
+            ended = error
+        except BaseException:
+            connection.kill()
+            raise
         recording = read(log)
         log.unlink(missing_ok=True)
         if ended is not None and recording.injected is None:
@@ -344,14 +376,15 @@ def _call(start: Start, fault: Fault) -> str:
     if isinstance(fault, Undisturbed) or injected is None:
         return "no call"
     done = next((each for each in start.recording.done if each.number == injected.number), None)
-    text = done.call.text if done is not None and not isinstance(fault, Failure) else injected.text
-    return f"call {injected.number}, {text}" if injected.name != READ else f"read {injected.ordinal}, {text}"
+    text = done.call.text if done is not None and isinstance(fault, Kill) else injected.text
+    return f"call {injected.number} ({text})" if injected.name != READ else f"read {injected.ordinal} ({text})"
 
 
 def faults(recording: Recording) -> Iterator[Fault]:
-    """Yield every way to disturb a run that was recorded: the kills in order, then writes cut short, then errors.
+    """Yield every way to disturb a recorded run: kills in order, then writes cut short, reads and calls that fail.
 
     To be killed just before a call is to be killed behind the one before, unless something was answered in between.
+    Within a call, a kill takes effect where a page of the file begins.
     """
     has_answered = True
     for line in recording.lines:
@@ -362,13 +395,25 @@ def faults(recording: Recording) -> Iterator[Fault]:
                 yield Kill("before", line.number)
             has_answered = False
     yield from (Kill("after", number) for number in _numbers(recording))
-    for done in recording.done:
-        if isinstance(done.call.operation, Write) and done.number:
+    writes = [done for done in recording.done if isinstance(done.call.operation, Write) and done.number]
+    for done in writes:
+        yield from (Tear(done.name, done.ordinal, size) for size in _torn_at(done.call.operation))
+    for done in writes:
+        if isinstance(done.call.operation, Write):
             size = len(done.call.operation.data)
             yield from (Short(done.name, done.ordinal, least) for least in sorted({1, size // 2, size - 1} - {0, size}))
+    reads = 0 if recording.end is None else recording.end.reads
+    yield from (Failure(READ, ordinal, "EIO") for ordinal in range(1, reads + 1))
     counted = {done.number: done for done in reversed(recording.done) if done.number}
     for number in sorted(counted):
         yield from _failures(counted[number])
+
+
+def _torn_at(operation: Operation) -> Sequence[int]:
+    """Return behind how many bytes a kill may take effect: the first such place, one in the middle, and the last."""
+    assert isinstance(operation, Write)
+    places = range(_PAGE_BYTES - operation.offset % _PAGE_BYTES, len(operation.data), _PAGE_BYTES)
+    return sorted({places[0], places[len(places) // 2], places[-1]}) if places else []
 
 
 def _failures(done: CallDone) -> Iterator[Fault]:

@@ -35,7 +35,14 @@ _DEATH_TAKES_AT_MOST_S = 5.0
 class ProcessConnection:
     """One running adapter."""
 
-    def __init__(self, command: Sequence[str], timeout_s: float, transcript: Transcript) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        timeout_s: float,
+        transcript: Transcript,
+        decode: schemas.Decode = schemas.decode_reply,
+    ) -> None:
+        self._decode = decode
         self._timeout_s = timeout_s
         self._transcript = transcript
         self._marker = secrets.token_hex(16)
@@ -75,7 +82,7 @@ class ProcessConnection:
         line = self._exchange(request, method)
         self._transcript.received(line)
         try:
-            result = schemas.decode_reply(line, request_id, method, params)
+            result = self._decode(line, request_id, method, params)
         except AdapterFault as fault:
             raise self._fault(fault.kind, fault.sentence) from fault
         if method == "initialize":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any, Literal
@@ -23,7 +23,14 @@ _ERRORS_COMPARED = 16
 _ITEMS_ALLOWED = 2_000
 """More than any profile asks for in one list."""
 
+_REPLIES_REMEMBERED = 2_000
+_BYTES_REMEMBERED = 16 * 1024
+
 _LOGS_BELONG_ON_STDERR = "Standard output is for messages alone; write logs to standard error."
+
+
+Decode = Callable[[bytes, str, str, JsonObject], JsonObject]
+"""As `decode_reply`."""
 
 
 class Repeated(dict[str, JsonValue]):
@@ -65,6 +72,23 @@ def decode_reply(line: bytes, request_id: str, method: str, params: JsonObject) 
     if "error" in message:
         raise _error(method, message["error"])
     return check_result(method, params, message["result"])
+
+
+class Remembered:
+    """Decodes replies as `decode_reply` does; one that came before, but for its id, is held against its schema once."""
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[str, bytes], JsonObject] = {}
+
+    def __call__(self, line: bytes, request_id: str, method: str, params: JsonObject) -> JsonObject:
+        """Return the result that a line holds. Whoever gets it must not change it."""
+        key = (method, line.replace(f'"{request_id}"'.encode(), b"", 1))
+        if key in self._results:
+            return self._results[key]
+        result = decode_reply(line, request_id, method, params)
+        if len(line) <= _BYTES_REMEMBERED and len(self._results) < _REPLIES_REMEMBERED and method != "initialize":
+            self._results[key] = result
+        return result
 
 
 def check_result(method: str, params: JsonObject, result: JsonValue) -> JsonObject:

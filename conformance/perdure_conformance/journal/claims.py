@@ -19,7 +19,9 @@ PAGES: Final = ("journal.md", "formats.md")
 
 _WORKFLOW_JOURNAL: Final = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
 
-_NOT_IN_THIS_RELEASE: Final = ("crashes within an append, power loss, disk errors and cut connections",)
+_NOT_IN_THIS_RELEASE: Final = (
+    "cut connections; and crashes within an append, power loss, disk errors, which `perdure crash` judges",
+)
 
 
 def is_claimed(requirement: Requirement, claims: Capabilities, *, in_process: bool) -> bool:
@@ -81,7 +83,7 @@ def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[s
         if claimed or word != "lease_clock=caller":
             lines.append(f"{word}: {reason if claimed else 'not claimed'}")
     if claims.durable not in {None, "process-crash"}:
-        lines.append(f"durable={claims.durable}: claimed, and judged at process-crash")
+        lines.append(f"durable={claims.durable}: claimed, and judged here at process-crash")
     return lines + list(_NOT_IN_THIS_RELEASE)
 
 
