@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shlex
 import socket
@@ -28,13 +29,17 @@ from broken_tcp import (
     RetriesUnderANewIdentity,
     StoresAsItComes,
 )
+from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 from tcp_journal import NoAnswer, TcpJournal
 from tcp_server import Server
+from tests.conformance.helpers import perdure_here
 from tests.conformance.tcp_journals import EXAMPLE, subject
 
 from perdure.journal.contract import AppendAnswer, Capabilities, Envelope, Unavailable
 from perdure.kernel.identity import RunId
+from perdure_conformance import data
+from perdure_conformance.cli import crash_servers
 from perdure_conformance.crash.network import (
     REQUIREMENTS,
     Judged,
@@ -69,8 +74,9 @@ MUTANTS: list[tuple[str, type[Server | TcpJournal], str]] = [
 
 
 @pytest.fixture(autouse=True)
-def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep files where nothing waits for a disk: neither a cut nor a kill loses what the system has."""
+    del tmp_path  # Before it, or pytest would keep its own there too.
     if Path("/dev/shm").is_dir():  # noqa: S108
         monkeypatch.setattr(tempfile, "tempdir", "/dev/shm")  # noqa: S108
 
@@ -179,10 +185,8 @@ def test_a_search_finds_it_and_makes_it_smaller(kind: type[Server | TcpJournal])
 def test_it_says_what_happened_and_what_is_wrong() -> None:
     finding = replayed(bad(CutMeansNotStored), parse("v1:w=append,n=1,seed=7:net/s2c#1=drop")).finding
     assert finding is not None
-    assert finding.sentence == (
-        "reply 1 was lost with its connection while the append of records 1 to 2 was asked: "
-        "the append of records 1 to 2 is answered not_stored, and is stored"
-    )
+    assert finding.blame == "reply 1 was lost with its connection while the append of records 1 to 2 was asked"
+    assert finding.sentence == "the append of records 1 to 2 is answered not_stored, and is stored"
     assert "not_stored" in finding.transcript
 
 
@@ -450,3 +454,68 @@ def test_a_server_that_does_not_start_is_told(command: str, sentence: str, tmp_p
 def test_a_client_is_told_where_its_server_is() -> None:
     target = reached(CommandTarget(("client", "--port={port}", "{other}")), ("127.0.0.1", 9), ["PLACE", "PORT={port}"])
     assert target.words() == {"command": ["env", "PLACE=127.0.0.1:9", "PORT=9", "client", "--port=9", "{other}"]}
+
+
+# The command
+
+
+def schema() -> dict[str, object]:
+    kept: dict[str, object] = json.loads((data.schemas() / "crash-report-1.json").read_text("utf-8"))
+    return kept
+
+
+def told(words: Sequence[str], tmp_path: Path) -> tuple[int, dict[str, object]]:
+    done = perdure_here("crash", "tcp_journal:TcpJournal", *words, "--json", "--report", "there", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    Draft202012Validator(schema()).validate(document)
+    assert document == json.loads((tmp_path / "there" / "crash-report.json").read_text("utf-8"))
+    return done.returncode, document
+
+
+@pytest.mark.parametrize(
+    ("here", "layer", "code", "failed"),
+    [
+        (subject(), "server", 0, []),
+        (subject(kind=RefusesARetry), "server", 1, ["CRS-054"]),
+        (subject(client=EndsWithItsConnection), "server", 3, []),
+    ],
+    ids=["good", "bad", "open"],
+)
+def test_the_command_tells_what_came_of_it(
+    here: Subject, layer: str, code: int, failed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crash_servers, "_subject", lambda _target, _behind: here)
+    words = ["--server", "server {port}", "--layer", layer, "--appends", "1", "--rounds", "1", "--seed", "7"]
+    exit_code, document = told(words, tmp_path)
+    assert exit_code == document["exit_code"] == code
+    findings = document["findings"]
+    assert isinstance(findings, list)
+    assert [finding["requirement"] for finding in findings] == failed
+    assert document["layers"] == [layer]
+    lines = perdure_here("crash", "tcp_journal:TcpJournal", *words, cwd=tmp_path).stdout.splitlines()
+    assert lines[-1] == {0: "CONFORMANT", 1: "NOT CONFORMANT", 3: "NO VERDICT"}[code]
+    for finding in findings:
+        done = perdure_here(
+            "crash", "tcp_journal:TcpJournal", "--server", "server {port}", "--replay", finding["replay"], cwd=tmp_path
+        )
+        assert done.returncode == 1
+        assert finding["sentence"] in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("--layer", "net"), 2, '--layer net needs the server: --server "server --port {port} --data {state_dir}".'),
+        (("--server", "server"), 2, "--server does not say where {port} goes; write --server"),
+        (("--server", '"'), 2, "--server cannot be split into words"),
+        (("--server", "server {port}", "--layer", "power"), 2, "There is no layer 'power' of a server."),
+        (("--server", "no-such-server {port}"), 3, "'no-such-server' cannot be started"),
+        (("--server", "server {port}", "--replay", "v1:w=append,n=1,seed=7:kill/after:1"), 3, "is of another layer"),
+    ],
+)
+def test_words_of_the_command_that_do_not_fit_are_told(
+    words: Sequence[str], code: int, sentence: str, tmp_path: Path
+) -> None:
+    done = perdure_here("crash", "tcp_journal:TcpJournal", *words, cwd=tmp_path)
+    assert done.returncode == code
+    assert sentence in done.stderr

@@ -104,8 +104,12 @@ class Finding:
     """One window that breaks a requirement."""
 
     requirement: str
+    layer: Layer
     replay: Replay
+    blame: str
+    """What happened, and to what."""
     sentence: str
+    """What is wrong then."""
     transcript: str
 
 
@@ -114,7 +118,7 @@ class Outcome:
     """What one window has shown: a finding, or why nothing can be said, or neither: it holds."""
 
     replay: Replay
-    claims: Capabilities | None = None
+    description: Description | None = None
     finding: Finding | None = None
     inconclusive: str | None = None
     messages: Sequence[Message] = ()
@@ -125,7 +129,7 @@ class Judged:
     """What all windows have shown."""
 
     layer: Layer
-    claims: Capabilities | None = None
+    description: Description | None = None
     windows: int = 0
     findings: dict[str, Finding] = field(default_factory=dict)
     """The smallest of each requirement."""
@@ -138,7 +142,7 @@ class Judged:
         return {requirement: self._verdict(requirement) for requirement in of_layer}
 
     def _verdict(self, requirement: str) -> Verdict:
-        claims = self.claims or Capabilities()
+        claims = Capabilities() if self.description is None else self.description.capabilities
         is_claimed = {
             "CRS-054": claims.exact_replay,
             **dict.fromkeys(("CRS-056", "CRS-057", "CRS-058"), claims.durable is not None),
@@ -187,11 +191,11 @@ _Faults = Callable[[Sequence[Message], Capabilities], Iterable[tuple[Fault, ...]
 def _judged(layer: Layer, subject: Subject, workload: Workload, faults: _Faults, enough: int) -> Judged:
     judged, began = Judged(layer), time.monotonic()
     undisturbed = replayed(subject, Replay(workload, (Undisturbed(),)))
-    judged.claims = undisturbed.claims
-    if undisturbed.inconclusive is not None or undisturbed.claims is None:
+    judged.description = undisturbed.description
+    if undisturbed.inconclusive is not None or undisturbed.description is None:
         judged.inconclusive.append(undisturbed)
         return judged
-    for each in faults(undisturbed.messages, undisturbed.claims):
+    for each in faults(undisturbed.messages, undisturbed.description.capabilities):
         outcome = replayed(subject, Replay(workload, each))
         judged.windows += 1
         if outcome.inconclusive is not None:
@@ -212,9 +216,9 @@ def _smaller(subject: Subject, found: Finding, faults: _Faults) -> Finding:
     for appends in range(1, workload.appends):
         smaller = Workload(workload.name, appends, workload.seed)
         undisturbed = replayed(subject, Replay(smaller, (Undisturbed(),)))
-        if undisturbed.claims is None:
+        if undisturbed.description is None:
             continue
-        for each in faults(undisturbed.messages, undisturbed.claims):
+        for each in faults(undisturbed.messages, undisturbed.description.capabilities):
             if len(each) > 1:
                 break
             finding = replayed(subject, Replay(smaller, each)).finding
@@ -269,6 +273,8 @@ class _Adapter:
         self.fault: AdapterFault | None = None
         """The last fault that is no end of a program: a broken message, an error."""
         self.was_killed = False
+        self._is_sound = False
+        """Whether its last answer said something."""
 
     def start(self) -> None:
         """Open it, as often as it takes while something is disturbed. Raises `_Open`."""
@@ -285,17 +291,28 @@ class _Adapter:
     def ask(self, method: str, params: JsonObject) -> Answer | None:
         """Send one request; None if no answer came, after which it is started again. Raises `_Open`."""
         assert self._client is not None
+        self._is_sound = False
         try:
-            return self._client.ask(method, params)
+            answer = self._client.ask(method, params)
         except Silence:
             pass
         except AdapterFault as error:
             if error.kind != "exited":
                 self.fault = error
+        else:
+            self._is_sound = not isinstance(answer, NotStored | Unavailable)
+            return answer
         self.kill()
         self.was_killed = True
         self.start()
         return None
+
+    def opened(self) -> JournalClient:
+        """Return it as it is, if it is sound, and opened again otherwise. The next one is opened again in any case."""
+        if self._client is None or not self._is_sound:
+            return self.reopened()
+        self._is_sound = False
+        return self._client
 
     def reopened(self) -> JournalClient:
         """Close it in good order, as far as it does, and open it again. Raises `AdapterFault`, `Silence`."""
@@ -417,8 +434,7 @@ class _Window:
                 inconclusive = f"{wrong}, although nothing was disturbed: let perdure check judge it first"
         except _Open as nothing:
             inconclusive = f"{nothing}"
-        claims = None if self._adapter.description is None else self._claims
-        return Outcome(self._replay, claims, finding, inconclusive, messages)
+        return Outcome(self._replay, self._adapter.description, finding, inconclusive, messages)
 
     def _why_inconclusive(self) -> str | None:
         if len(self._proxy.fired) < min(1, len(self._faults)):
@@ -429,9 +445,9 @@ class _Window:
 
     def _finding(self, wrong: _Wrong) -> Finding:
         layer: Layer = "server" if any(isinstance(fault, ServerKill) for fault in self._proxy.fired) else "net"
-        sentence = f"{self._happened()}: {wrong}"
         replay = Replay(self._replay.workload, tuple(self._proxy.fired))
-        return Finding(REQUIREMENTS[layer, wrong.rule], replay, sentence, self._transcript.text())
+        requirement = REQUIREMENTS[layer, wrong.rule]
+        return Finding(requirement, layer, replay, self._happened(), f"{wrong}", self._transcript.text())
 
     def _happened(self) -> str:
         during = f" while {self._during} was asked" if self._during else ""
@@ -572,7 +588,7 @@ class _Window:
     def _recover(self) -> None:
         self._proxy.calm()
         patience_s = self._subject.patience_s
-        recovered = recover(lambda: _Patient(self._adapter.reopened(), patience_s), self._expected())
+        recovered = recover(lambda: _Patient(self._adapter.opened(), patience_s), self._expected())
         wrong = broken(self._expected(), recovered)
         if wrong is not None:
             self._raise(wrong)
