@@ -56,7 +56,7 @@ def test_a_kill_leaves_all_that_was_done() -> None:
 def test_in_order_a_disk_holds_a_beginning_of_the_calls_from_the_last_sync_on() -> None:
     whole = disk(*PUT, OF_NEW, RENAMED)
     assert found(whole, "ordered") == [{"data": b"new"}, {"data": b"old", "data.tmp": b"new"}]
-    assert len(found(disk(*PUT, RENAMED), "ordered")) == 4
+    assert len({of_one for calls in range(4) for of_one in map(str, found(disk(*PUT, RENAMED), "ordered", calls))}) == 4
 
 
 def test_a_rename_may_be_there_before_what_was_written_and_not_if_the_file_was_synced() -> None:
@@ -67,8 +67,8 @@ def test_a_rename_may_be_there_before_what_was_written_and_not_if_the_file_was_s
 
 def test_a_sync_of_a_file_brings_no_name_and_a_sync_of_a_directory_no_content() -> None:
     synced = disk(*PUT, OF_NEW, before=())
-    contents = [image.get("data.tmp") for image in found(synced, "posix-weak", calls=2)]
-    assert contents == [b"new", b"", None, b"\0\0\0"]
+    contents = {image.get("data.tmp") for image in found(synced, "posix-weak", calls=2)}
+    assert contents == {b"new", b"", None, b"\0\0\0"}
     assert [synced.operations[index] for index in synced.pending(3)] == [PUT[0]]
     named = disk(*PUT, OF_DIRECTORY, before=())
     assert [named.operations[index] for index in named.pending(3)] == [PUT[1]]
@@ -132,7 +132,7 @@ def test_a_write_within_which_its_process_was_killed_is_there_up_to_a_page() -> 
 
 def test_a_length_that_is_not_synced_may_be_the_old_one() -> None:
     cut = disk(Truncate(OLD, 1), Truncate(OLD, 2))
-    assert [image["data"] for image in found(cut, "posix-weak")] == [b"o\0", b"o", b"old", b"ol"]
+    assert {image["data"] for image in found(cut, "posix-weak")} == {b"o\0", b"o", b"old", b"ol"}
 
 
 def test_what_was_said_counts_from_then_on() -> None:

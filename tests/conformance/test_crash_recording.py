@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from perdure_conformance.crash.disk import Cut, Disk
 from perdure_conformance.crash.recording import Failed, Recording, digest, divergence, read, traced, why_not
 from perdure_conformance.crash.replay import Fault, Undisturbed, parse_fault
 from perdure_conformance.crash.trace import Sync, Write
+from perdure_conformance.crash.windows import image_of
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
 
@@ -180,6 +182,15 @@ def test_what_a_trace_cannot_show_is_said(tmp_path: Path) -> None:
         "inside came from outside the state directory, with what was written to it there",
         "data got a name outside the state directory",
     ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_random_calls_leave_is_what_was_seen(tmp_path: Path, seed: int) -> None:
+    """What the disk holds if nothing is lost, by the trace alone, is what the kernel shows at the end."""
+    run = Run(tmp_path, (sys.executable, "-I", "-S", f"{Path(__file__).with_name('random_files.py')}", f"{seed}"))
+    assert (run.done.returncode, run.done.stderr, run.recording.blind) == (0, b"", [])
+    trace = run.recording.trace
+    assert image_of(run.state).key() == Disk(trace).image(Cut(len(trace.calls))).key()
 
 
 C_PROGRAM = r"""

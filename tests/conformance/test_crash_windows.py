@@ -199,7 +199,7 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_good_journal_in_c_holds_in_every_window(in_c: Path) -> None:
-    with windows(CommandTarget((f"{in_c}", "good")), LARGE) as tried:
+    with windows(CommandTarget((f"{in_c}", "good")), Workload("large", 1, 7)) as tried:
         judged = list(tried.all())
     assert [each.sentence for each in judged if each.broken or each.diverged] == []
     assert any(isinstance(each.replay.faults[0], Tear) for each in judged)

@@ -124,7 +124,7 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
         print_json(document)
     else:
         with even_if_nobody_reads():
-            for line in _lines(outcome, folders, code):
+            for line in _lines(outcome, implementation, folders, code):
                 console().print(inert(line), soft_wrap=True, markup=False)
     sys.exit(code)
 
@@ -170,7 +170,7 @@ def _play(target: Target, line: str, timeout_s: float, *, as_json: bool) -> NoRe
         print_json(None if found is None else _finding(found, None))
     else:
         with even_if_nobody_reads():
-            for told in ["Nothing is wrong."] if found is None else _told(found):
+            for told in ["Nothing is wrong."] if found is None else _told(found, target):
                 console().print(inert(told), soft_wrap=True, markup=False)
     sys.exit(CONFORMANT if found is None else NOT_CONFORMANT)
 
@@ -212,7 +212,7 @@ def _keep(outcome: Outcome, target: Target, report_dir: Path) -> dict[str, Path]
         return {}
     claims = outcome.description.capabilities
     return {
-        requirement: bundle.write(report_dir, found, target, claims, "\n".join(_told(found)) + "\n")
+        requirement: bundle.write(report_dir, found, target, claims, "\n".join(_told(found, target)) + "\n")
         for requirement, found in outcome.found.items()
     }
 
@@ -222,7 +222,14 @@ def _exit_code(outcome: Outcome) -> int:
     return exit_code(verdicts, "normal", faulty=outcome.fault is not None)
 
 
-def _told(found: Found) -> list[str]:
+def _words_of(target: Target) -> str:
+    """Return what names a target on the command line."""
+    words = target.words()
+    command = words.get("command")
+    return f"--command {shlex.quote(shlex.join(command))}" if isinstance(command, list) else f"{words['name']}"
+
+
+def _told(found: Found, target: Target) -> list[str]:
     return [
         f"{found.requirement}  {requirements()[found.requirement].sentence}",
         "",
@@ -231,7 +238,7 @@ def _told(found: Found) -> list[str]:
         f"came      {found.sentence}",
         f"asked     {', '.join(each.method for each in found.exchanges)}",
         *(f"state     {line}" for line in bundle.listed(found.image)),
-        f"replay    --replay {shlex.quote(found.replay)}",
+        f"replay    perdure crash {_words_of(target)} --replay {shlex.quote(found.replay)}",
     ]
 
 
@@ -283,7 +290,7 @@ def _not_claimed(outcome: Outcome) -> list[str]:
     ]
 
 
-def _lines(outcome: Outcome, folders: dict[str, Path], code: int) -> list[str]:
+def _lines(outcome: Outcome, target: Target, folders: dict[str, Path], code: int) -> list[str]:
     lines: list[str] = []
     if outcome.description is not None:
         claimed = outcome.description.capabilities.durable or "no level"
@@ -300,7 +307,7 @@ def _lines(outcome: Outcome, folders: dict[str, Path], code: int) -> list[str]:
     lines += ["", *(f"{key}  {verdict}" for key, verdict in outcome.verdicts.items()), ""]
     for requirement, found in outcome.found.items():
         note = [] if outcome.is_judged_at(found.level) else ["It does not claim this level; it is told all the same."]
-        lines += [*note, *_told(found), f"again     perdure rerun {shlex.quote(str(folders[requirement]))}", ""]
+        lines += [*note, *_told(found, target), f"again     perdure rerun {shlex.quote(str(folders[requirement]))}", ""]
     if outcome.fault is not None:
         lines += [f"adapter fault: {outcome.fault}", ""]
     if outcome.highest_level is not None or outcome.found:

@@ -93,12 +93,36 @@ class Image:
 class _Tree:
     """Files, and the names that lead to them."""
 
-    contents: dict[File, bytes] = field(default_factory=dict)
+    contents: dict[File, bytes | bytearray] = field(default_factory=dict)
     folders: frozenset[File] = frozenset({STATE_DIRECTORY})
     names: dict[tuple[File, str], File] = field(default_factory=dict)
 
     def copy(self) -> _Tree:
+        """Return another one of the same; what was written to since the last copy is looked at as it is now."""
+        for file, content in self.contents.items():
+            if isinstance(content, bytearray):
+                self.contents[file] = bytes(content)
         return _Tree(dict(self.contents), self.folders, dict(self.names))
+
+    def write(self, file: File, offset: int, data: bytes) -> None:
+        content = self._changeable(file)
+        if len(content) < offset:
+            content.extend(bytes(offset - len(content)))
+        content[offset : offset + len(data)] = data
+
+    def resize(self, file: File, size: int) -> None:
+        content = self._changeable(file)
+        del content[size:]
+        content.extend(bytes(size - len(content)))
+
+    def size(self, file: File) -> int:
+        return len(self.contents.get(file, b""))
+
+    def _changeable(self, file: File) -> bytearray:
+        content = self.contents.get(file, b"")
+        if not isinstance(content, bytearray):
+            content = self.contents[file] = bytearray(content)
+        return content
 
 
 class Disk:
@@ -231,9 +255,9 @@ class Disk:
     def _apply(self, tree: _Tree, index: int) -> None:
         match self.operations[index]:
             case Write() as write:
-                tree.contents[write.file] = _written(tree.contents.get(write.file, b""), write.offset, write.data)
+                tree.write(write.file, write.offset, write.data)
             case Truncate(file=file, size=size):
-                tree.contents[file] = tree.contents.get(file, b"")[:size].ljust(size, b"\0")
+                tree.resize(file, size)
             case Create() as create:
                 _make(tree, create)
                 tree.names[create.directory, create.name] = create.file
@@ -250,12 +274,11 @@ class Disk:
     def _tear(self, tree: _Tree, index: int, torn: Torn) -> None:
         write = self.operations[index]
         assert isinstance(write, Write), "only a write can be torn"
-        content = tree.contents.get(write.file, b"")
         if torn.is_long:
-            content = content.ljust(write.offset + len(write.data), b"\0")
-        for start, piece in (self.pieces(index)[sector] for sector in torn.sectors):
-            content = _written(content, start, piece)
-        tree.contents[write.file] = content
+            tree.resize(write.file, max(tree.size(write.file), write.offset + len(write.data)))
+        pieces = self.pieces(index)
+        for start, piece in (pieces[sector] for sector in torn.sectors):
+            tree.write(write.file, start, piece)
 
     def pieces(self, index: int) -> list[tuple[int, bytes]]:
         """Return what a write puts into each sector that it touches, with the place in the file."""
@@ -305,10 +328,6 @@ def _names_of(operation: Operation) -> Iterator[tuple[File, str]]:
             pass
 
 
-def _written(content: bytes, offset: int, data: bytes) -> bytes:
-    return content[:offset].ljust(offset, b"\0") + data + content[offset + len(data) :]
-
-
 def _pieces(offset: int, data: bytes) -> Iterator[tuple[int, bytes]]:
     begun = 0
     while begun < len(data):
@@ -338,5 +357,5 @@ def _image(tree: _Tree) -> Image:
                 links[path] = first[file]
             else:
                 first[file] = path
-                files[path] = tree.contents.get(file, b"")
+                files[path] = bytes(tree.contents.get(file, b""))
     return Image(files, frozenset(folders), links)

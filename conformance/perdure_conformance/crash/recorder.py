@@ -57,6 +57,10 @@ class Plan:
     shortened: Shortening | None = None
 
 
+_CHANGES_NOTHING: Final = Plan("nothing", lambda _: (), is_counted=False)
+"""A call that changes nothing as things are: it is watched, so that nobody changes them before it is made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A name in a directory of the state, or elsewhere."""
@@ -405,9 +409,10 @@ class Recorder:
             may_be_there = not (flags & _CREATE and flags & _EXCLUSIVE)
             is_emptied = flags & _TRUNCATE and may_be_there and _size(place.path)
             cut: Words = {"type": "Truncate", "file": file, "size": 0}
-            return Plan(f"truncate {name} to 0", lambda _: ((f"truncate {name} to 0", cut),)) if is_emptied else None
+            text = f"truncate {name} to 0"
+            return Plan(text, lambda _: ((text, cut),)) if is_emptied else _CHANGES_NOTHING
         if not flags & _CREATE or _size(place.path) is not None:
-            return None
+            return None  # It may be a pipe, which would wait for somebody else.
         return Plan(f"create {name}", lambda _: self._created(place, "file"))
 
     def _opening_without_name(self, stop: Stop, place: Place | None) -> Plan | None:
@@ -456,7 +461,7 @@ class Recorder:
     def _making(self, stop: Stop, directory: int, address: int, kind: str) -> Plan | None:
         found = self._ours(stop, directory, address)
         if found is None or found[1] is not None:
-            return None
+            return None if found is None else _CHANGES_NOTHING
         place = found[0]
         return Plan(f"make {self._name_of(place)}", lambda _: self._created(place, kind))
 
@@ -474,7 +479,7 @@ class Recorder:
 
     def _sizing(self, file: int | None, there: int | None, size: int) -> Plan | None:
         if file is None or there == size:
-            return None
+            return None if file is None else _CHANGES_NOTHING
         text = f"truncate {self._path_of(file)} to {size}"
         words: Words = {"type": "Truncate", "file": file, "size": size}
         return Plan(text, lambda _: ((text, words),))
@@ -490,7 +495,7 @@ class Recorder:
     def _unnaming(self, stop: Stop, directory: int, address: int) -> Plan | None:
         found = self._ours(stop, directory, address)
         if found is None or found[1] is None:
-            return None
+            return None if found is None else _CHANGES_NOTHING
         place = found[0]
         text = f"unlink {self._name_of(place)}"
         return Plan(text, lambda _: self._unnamed(place, text))
@@ -539,7 +544,7 @@ class Recorder:
             return Plan(f"link {self._path_of(file)} elsewhere", lambda _: ((sentence, _blind(sentence)),))
         place, there = found
         if there is not None:
-            return None
+            return _CHANGES_NOTHING
         name = self._name_of(place)
         if file is None:
             return Plan(f"link {name}", lambda _: self._came_from_elsewhere(place))
@@ -582,7 +587,7 @@ class Recorder:
         source, target = self._ours(stop, *old), self._ours(stop, *new)
         if target is None:
             if source is None or source[1] is None:
-                return None
+                return None if source is None else _CHANGES_NOTHING
             text = f"rename {self._name_of(source[0])} out of the state directory"
             place = source[0]
             return Plan(text, lambda _: self._unnamed(place, text))
@@ -590,7 +595,7 @@ class Recorder:
         if source is None:
             return Plan(f"rename to {self._name_of(place)}", lambda _: self._came_from_elsewhere(place))
         if source[1] is None or source[1] == target[1]:
-            return None
+            return _CHANGES_NOTHING
         text = f"rename {self._name_of(source[0])} to {self._name_of(place)}"
         if flags & _EXCHANGE_OR_WHITEOUT:
             sentence = f"{text}: one call changed two names, which is not modelled"

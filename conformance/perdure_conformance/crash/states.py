@@ -5,20 +5,26 @@ Source: `docs/spec/crash.md`, "Levels"; "Facts that save days" of the crash desi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
 from perdure.journal.contract import DurabilityLevel
 from perdure_conformance.crash.disk import Cut, Disk, Fate, Torn
 from perdure_conformance.crash.trace import Answer, Blind, Sync
 from perdure_conformance.shrinking import chunks, smallest
 
+Anything = TypeVar("Anything")
+
 _PAIRS_UP_TO: Final = 8
 """Pairs are tried where no more calls than this are open; drawn ones cover the rest."""
 _PLACES: Final = 6
 """At how many places a long write is torn."""
+_MOMENTS: Final = 16
+"""At how many moments a call is lost, and how many calls are kept alone at one."""
+_MOMENTS_OF_A_TEAR: Final = 4
+_MOMENTS_OF_ALL: Final = 100
 _CHANCES: Final = (0.2, 0.5, 0.8)
 
 
@@ -49,48 +55,59 @@ def _moments(disk: Disk) -> list[int]:
     return [0, *(index + 1 for index, each in enumerate(disk.operations) if not isinstance(each, Sync | Blind))]
 
 
-def _tail(disk: Disk, calls: int) -> tuple[int, ...]:
-    """Return the calls that may be missing at `ordered`."""
-    surely = disk.after_last_sync(calls)
-    return tuple(index for index in disk.pending(calls) if index >= surely)
+def _ends(disk: Disk) -> list[tuple[int, tuple[int, ...]]]:
+    """Return how a beginning may end: after how many calls the power goes, and which of them are missing.
+
+    Where the first that is missing is the same, the disk holds the same; so one moment for each answer is enough. Those
+    of which the fewest are missing come first.
+    """
+    found: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}
+    for calls in _moments(disk):
+        surely = disk.after_last_sync(calls)
+        tail = tuple(index for index in disk.pending(calls) if index >= surely)
+        for place, first in enumerate(tail):
+            found.setdefault((first, disk.answered(calls)), (calls, tail[place:]))
+    return sorted(found.values(), key=lambda end: (len(end[1]), end[0]))
 
 
 def _beginnings(disk: Disk) -> Iterator[Cut]:
-    tails = [(calls, _tail(disk, calls)) for calls in _moments(disk)]
-    for missing in range(1, 1 + max(len(tail) for _, tail in tails)):
-        for calls, tail in tails:
-            if len(tail) >= missing:
-                first, *lost = tail[-missing:]
-                for way in (None, *_some(disk.pages(first))):
-                    yield Cut(calls, (Fate(first, way), *map(Fate, lost)))
+    for calls, (first, *lost) in _ends(disk):
+        for way in (None, *_some(disk.pages(first))):
+            yield Cut(calls, (Fate(first, way), *map(Fate, lost)))
 
 
 def _torn_beginnings(disk: Disk) -> Iterator[Cut]:
-    tails = [(calls, _tail(disk, calls)) for calls in _moments(disk)]
-    for missing in range(max(len(tail) for _, tail in tails)):
-        for calls, tail in tails:
-            if len(tail) > missing:
-                torn, lost = tail[-missing - 1], tail[len(tail) - missing :]
-                for way in _tears(disk, torn):
-                    yield Cut(calls, (Fate(torn, way), *(Fate(index) for index in lost)))
+    for calls, (torn, *lost) in _ends(disk):
+        for way in _tears(disk, torn):
+            yield Cut(calls, (Fate(torn, way), *map(Fate, lost)))
 
 
 def _one_deviation(disk: Disk) -> Iterator[Cut]:
-    for calls in _moments(disk):
-        for index in disk.pending(calls):
+    moments = _moments_of_each(disk)
+    for index, of_call in moments.items():
+        for calls in of_call:
             yield Cut(calls, (Fate(index),))
-    for calls in _moments(disk):
-        for index in disk.pending(calls):
+    for index, of_call in moments.items():
+        for calls in _some(of_call, _MOMENTS_OF_A_TEAR):
             for way in _tears(disk, index):
                 yield Cut(calls, (Fate(index, way),))
 
 
-def _one_kept(disk: Disk) -> Iterator[Cut]:
+def _moments_of_each(disk: Disk) -> Mapping[int, Sequence[int]]:
+    """Return at which moments a crash may take away each call: all, or some if there are many."""
+    found: dict[int, list[int]] = {}
     for calls in _moments(disk):
+        for index in disk.pending(calls):
+            found.setdefault(index, []).append(calls)
+    return {index: _some(moments, _MOMENTS) for index, moments in sorted(found.items())}
+
+
+def _one_kept(disk: Disk) -> Iterator[Cut]:
+    for calls in _some(_moments(disk), _MOMENTS_OF_ALL):
         pending = disk.pending(calls)
         if pending:
             yield Cut(calls, tuple(map(Fate, pending)))
-        for kept in pending:
+        for kept in _some(pending, _MOMENTS):
             yield Cut(calls, tuple(Fate(index) for index in pending if index != kept))
 
 
@@ -127,7 +144,7 @@ def _tears(disk: Disk, index: int) -> Iterator[Torn]:
     if sectors == 0:
         return
     everything = tuple(range(sectors))
-    places = sorted({round(place * (sectors - 1) / _PLACES) for place in range(_PLACES + 1)})
+    places = _some(everything)
     yield Torn((), is_long=True)
     for place in places[1:]:
         yield Torn(everything[:place], is_long=False)
@@ -139,13 +156,12 @@ def _tears(disk: Disk, index: int) -> Iterator[Torn]:
         yield Torn(everything[-1:], is_long=True)
 
 
-def _some(ways: Sequence[Torn]) -> Sequence[Torn]:
-    """Return the first, the last and some between."""
-    return (
-        [ways[place] for place in sorted({round(each * (len(ways) - 1) / _PLACES) for each in range(_PLACES + 1)})]
-        if ways
-        else []
-    )
+def _some(many: Sequence[Anything], at_most: int = _PLACES + 1) -> Sequence[Anything]:
+    """Return the first, the last and some between, if there are more than so many."""
+    if len(many) <= at_most:
+        return many
+    places = {round(each * (len(many) - 1) / (at_most - 1)) for each in range(at_most)}
+    return [many[place] for place in sorted(places)]
 
 
 def smaller(cut: Cut, disk: Disk, level: DurabilityLevel, fails: Callable[[Cut], bool]) -> Cut:

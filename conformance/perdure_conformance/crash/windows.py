@@ -265,6 +265,8 @@ class Windows:
         ways.add(way)
         for number in _numbers(recording):
             yield self.go_on(crashed, (Kill("after", number),))
+        for done in _counted(recording):
+            yield self.go_on(crashed, (Failure(done.name, done.ordinal, "EIO"),))
         for ordinal in range(1, self._reads(crashed) + 1):
             yield self.go_on(crashed, (Failure(READ, ordinal, "EIO"),))
 
@@ -404,9 +406,8 @@ def faults(recording: Recording) -> Iterator[Fault]:
             yield from (Short(done.name, done.ordinal, least) for least in sorted({1, size // 2, size - 1} - {0, size}))
     reads = 0 if recording.end is None else recording.end.reads
     yield from (Failure(READ, ordinal, "EIO") for ordinal in range(1, reads + 1))
-    counted = {done.number: done for done in reversed(recording.done) if done.number}
-    for number in sorted(counted):
-        yield from _failures(counted[number])
+    for done in _counted(recording):
+        yield from _failures(done)
 
 
 def _torn_at(operation: Operation) -> Sequence[int]:
@@ -426,7 +427,13 @@ def _failures(done: CallDone) -> Iterator[Fault]:
 
 def _numbers(recording: Recording) -> Sequence[int]:
     """Return the calls that changed something, by number."""
-    return sorted({done.number for done in recording.done if done.number})
+    return [done.number for done in _counted(recording)]
+
+
+def _counted(recording: Recording) -> Sequence[CallDone]:
+    """Return what was done by calls that are counted, one for each: a synchronous write is one call."""
+    first = {done.number: done for done in reversed(recording.done) if done.number}
+    return [first[number] for number in sorted(first)]
 
 
 def _way(recording: Recording) -> str:
