@@ -382,7 +382,7 @@ def test_whoever_finds_no_server_is_cut_off() -> None:
         port = nobody.getsockname()[1]
     proxy = Proxy(lambda: ("127.0.0.1", port), lambda: None)
     try:
-        with socket.create_connection(proxy.address, 10) as client, pytest.raises(ConnectionResetError):
+        with pytest.raises(ConnectionResetError), socket.create_connection(proxy.address, 10) as client:
             client.recv(1)
     finally:
         proxy.close()
