@@ -12,6 +12,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from perdure.journal.contract import DurabilityLevel
+from perdure_conformance.cli import crash_servers
 from perdure_conformance.cli.common import (
     console,
     even_if_nobody_reads,
@@ -23,8 +24,9 @@ from perdure_conformance.cli.common import (
 from perdure_conformance.crash import bundle
 from perdure_conformance.crash.campaign import LAYERS, NOT_THERE, Found, Layer, Options, Outcome, crash, play
 from perdure_conformance.crash.judge import LEVELS
+from perdure_conformance.crash.network import Layer as OfServer
 from perdure_conformance.crash.recording import why_not
-from perdure_conformance.crash.replay import ReplayError, parse
+from perdure_conformance.crash.replay import ReplayError, Workload, parse
 from perdure_conformance.crash.windows import CannotBeTried
 from perdure_conformance.crash.workload import WORKLOADS
 from perdure_conformance.harness.connection import AdapterFault, Silence
@@ -39,6 +41,7 @@ Examples:
   perdure crash
   perdure crash files --layer power
   perdure crash --command "node adapter.mjs" --level posix-weak
+  perdure crash --command "node adapter.mjs" --server "server --port {port} --data {state_dir}" --connect ADDRESS
   perdure crash files-write --layer power --replay v1:w=append,n=4,seed=1:power/ordered:t7:-6
 """
 
@@ -67,6 +70,17 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     timeout: Annotated[
         float, typer.Option(min=0.05, max=3600, help="Seconds that the journal has for one answer.")
     ] = 10.0,
+    server: Annotated[
+        str | None,
+        typer.Option(help="The server that the journal is a client of; {port} and {state_dir} are filled in."),
+    ] = None,
+    connect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Tell the journal in this variable where its server is; or NAME=…{port}…."),
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option(min=0, max=1_000_000, help="With --server: how often it is killed several times.")
+    ] = 10,
     replay: Annotated[
         str | None, typer.Option(metavar="LINE", help="Play one crash again, as a finding has named it; try no other.")
     ] = None,
@@ -77,15 +91,24 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
 ) -> None:
     """Crash a journal at every window: kills, failed calls, power cuts. Say at which level it keeps its word.
 
-    Nothing needs to be built in: the program is watched from outside, on Linux.
+    Nothing needs to be built in: the program is watched from outside, on Linux. With --server its connection is cut and
+    its server killed instead, at every message.
 
     Exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 no verdict.
     """
     implementation = target_or_exit(JOURNALS, target, command)
+    if server is not None:
+        of_server = _layers_of_a_server(layer or [])
+        asked = Workload(workload or "append", appends, seed)
+        behind = crash_servers.Behind(server, connect or [], of_server, asked, rounds, timeout)
+        if replay is not None:
+            crash_servers.play(implementation, behind, replay, as_json=as_json)
+        _know(workload)
+        _prepare(report_dir)
+        crash_servers.judge(implementation, behind, report_dir, as_json=as_json)
     if replay is not None:
         _play(implementation, replay, timeout, as_json=as_json)
-    if workload is not None and workload not in WORKLOADS:
-        wrong_usage(f"There is no workload {workload!r}. What there is: {', '.join(sorted(WORKLOADS))}.")
+    _know(workload)
     _prepare(report_dir)
     options = Options(
         layers=_layers(layer or []), level=level, workload=workload, appends=appends, seed=seed, timeout_s=timeout
@@ -152,8 +175,22 @@ def _play(target: Target, line: str, timeout_s: float, *, as_json: bool) -> NoRe
     sys.exit(CONFORMANT if found is None else NOT_CONFORMANT)
 
 
+def _know(workload: str | None) -> None:
+    if workload is not None and workload not in WORKLOADS:
+        wrong_usage(f"There is no workload {workload!r}. What there is: {', '.join(sorted(WORKLOADS))}.")
+
+
+def _layers_of_a_server(names: list[str]) -> tuple[OfServer, ...]:
+    for name in names:
+        if name not in crash_servers.LAYERS:
+            wrong_usage(f"There is no layer {name!r} of a server. What there is: {', '.join(crash_servers.LAYERS)}.")
+    return tuple(name for name in crash_servers.LAYERS if name in names or not names)
+
+
 def _layers(names: list[str]) -> tuple[Layer, ...]:
     for name in names:
+        if name in crash_servers.LAYERS:
+            wrong_usage(f'--layer {name} needs the server: --server "server --port {{port}} --data {{state_dir}}".')
         if name not in LAYERS:
             wrong_usage(f"There is no layer {name!r}. What there is: {', '.join(LAYERS)}.")
     return tuple(name for name in LAYERS if name in names or not names)

@@ -94,7 +94,6 @@ def _ptrace_scope() -> str:
 
 def _not_claimed(median_ms: float, programs: dict[str, str | None]) -> list[str]:
     lines = [
-        "cut connections, servers that are killed in a loop: not in this release, whatever the machine allows",
         "journals on PostgreSQL, Redis or NATS: none is built in yet; yours is judged through its adapter",
     ]
     if (reason := why_not()) is not None:

@@ -16,4 +16,7 @@
 - `deviations` a power cut as words of a replay
 - `bundle`     the folder of a finding, which is judged again without recording
 - `journals`   two small good journals; `mutants` are made of them
+- `proxy`      what stands between a client and its server: messages that are lost, cut off or late
+- `servers`    the server behind a journal, started, killed and started again
+- `network`    the connection disturbed at every message, and the server killed at drawn ones
 """

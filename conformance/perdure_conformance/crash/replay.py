@@ -2,6 +2,7 @@
 
     v1:w=append,n=3,seed=7:kill/after:17
     v1:w=append,n=3,seed=7:none+err/read#2=EIO
+    v1:w=append,n=3,seed=7:server/kill#3+server/kill#1
 
 What is asked comes first. Then comes what happens at the first start of the program, and after each `+` what happens at
 the next one: `none`, a kill, a call that fails or writes less, a power cut, a message that is dropped, a schedule. This
@@ -117,6 +118,16 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerKill:
+    """The server is killed and started again when the so-manieth message of either direction comes; that is lost."""
+
+    message: int
+
+    def __str__(self) -> str:
+        return f"server/kill#{self.message}"
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """Which thread runs on at each call, and what happens then."""
 
@@ -127,7 +138,7 @@ class Schedule:
         return f"sched/{','.join(map(str, self.choices))}:{self.happening}"
 
 
-Fault = Undisturbed | Kill | Failure | Short | Tear | Power | Network | Schedule
+Fault = Undisturbed | Kill | Failure | Short | Tear | Power | Network | ServerKill | Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +168,7 @@ _FORMS: Final = {
     "tear": f"tear/{_CALL}#{_COUNT}={_COUNT}",
     "power": f"power/({'|'.join(get_args(Level))}):t{_NUMBER}:([^+\\s]*)",
     "net": f"net/({'|'.join(get_args(Direction))})#{_COUNT}=([a-z][a-z0-9-]*)",
+    "server": f"server/kill#{_COUNT}",
     "sched": r"sched/([0-9]+(?:,[0-9]+)*|):([a-z0-9-]+)",
 }
 """Not compiled before one is needed: the tracer is started for each window, and needs one at most."""
@@ -201,6 +213,8 @@ def _fault(text: str, found: re.Match[str]) -> Fault:
             return Power(_level(found[1]), int(found[2]), found[3])
         case "net":
             return Network("s2c" if found[1] == "s2c" else "c2s", int(found[2]), found[3])
+        case "server":
+            return ServerKill(int(found[1]))
         case "sched":
             return Schedule(tuple(int(choice) for choice in found[1].split(",") if choice), found[2])
         case _:

@@ -102,10 +102,7 @@ class ProcessConnection:
 
     def kill(self) -> None:
         """Kill −9 the process group and every process that carries the marker, and let go of the pipes."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        _kill_marked(f"{_MARKER}={self._marker}")
-        self._process.wait()
+        end_all(self._process, f"{_MARKER}={self._marker}")
         self._drain_stderr()
         if self._exit is not None:
             os.close(self._exit)
@@ -248,6 +245,14 @@ class ProcessConnection:
 
 def _limits(message: JsonObject) -> dict[str, int]:
     return msgspec.convert(message["limits"], dict[str, int])
+
+
+def end_all(process: subprocess.Popen[bytes], marker: str) -> None:
+    """Kill −9 the process group that a process leads, and whoever carries the marker in its environment."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    _kill_marked(marker)
+    process.wait()
 
 
 def _kill_marked(marker: str) -> None:

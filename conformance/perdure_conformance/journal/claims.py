@@ -21,7 +21,7 @@ PAGES: Final = ("journal.md", "formats.md")
 _WORKFLOW_JOURNAL: Final = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
 
 _NOT_IN_THIS_RELEASE: Final = (
-    "cut connections; and crashes within an append, power loss, disk errors, which `perdure crash` judges",
+    "crashes within an append, power loss, disk errors, cut connections, which `perdure crash` judges",
 )
 
 
