@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+
+from tcp_journal import TcpJournal
+from tcp_server import Server, listen
 
 from perdure_conformance.crash.network import Subject
 from perdure_conformance.crash.proxy import Address
@@ -17,10 +19,6 @@ from perdure_conformance.harness.targets import PythonTarget, Target
 from perdure_conformance.journal.dispatch import Dispatcher
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "conformance" / "examples" / "tcp-journal"
-sys.path.insert(0, str(EXAMPLE))
-
-from tcp_journal import TcpJournal  # noqa: E402
-from tcp_server import Server, listen  # noqa: E402
 
 
 class Listener(socket.socket):
