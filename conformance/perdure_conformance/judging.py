@@ -202,7 +202,7 @@ class Court(ABC, Generic[AnyCase, AnyClaims]):
             case=confirmed.as_played(again) if confirmed is not None and again is not None else case,
             reproduced=None if is_silence else confirmed is not None,
             found_by=found_by,
-            answers=again.answers if again else (),
+            answers=again.answers if again else case.unanswered if is_silence else (),
             transcript=again.transcript if again else self.seen(case),
             stderr=again.stderr if again else stop.stderr if isinstance(stop, AdapterFault) else "",
             seconds=seconds,

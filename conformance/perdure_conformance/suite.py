@@ -98,6 +98,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """How often it is played until it fails the same way: more than once if that depends on timing."""
         return 1
 
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The answers of a case that ended in silence and is not played again, as far as that tells where it ended."""
+        return ()
+
     def as_played(self, again: Replay) -> Self:
         """Return the case with what came of playing it; what it did not come to is left out."""
         return msgspec.structs.replace(self, expected=again.expected, actual=again.actual)

@@ -32,7 +32,17 @@ from perdure_conformance.journal.client import Answer
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.journal.linearizability import Interval, is_linearizable
 from perdure_conformance.journal.mutants import MUTANTS
-from perdure_conformance.journal.operations import Acquire, Append, Follow, Identities, Load, Operation, Race, Renew
+from perdure_conformance.journal.operations import (
+    Acquire,
+    Append,
+    Follow,
+    Identities,
+    Load,
+    Operation,
+    Race,
+    Renew,
+    Reopen,
+)
 from perdure_conformance.journal.play import Play, Site, Tally
 from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.journal.races import COMPLAINTS, LeaseRaceStep, RaceStep, complaint
@@ -451,6 +461,28 @@ def test_a_race_in_words() -> None:
         "       handle 2: read on in run 0, once, in pages of 1000",
         "     what came, with the instants from request to answer:",
         f"       {TOLD[0]}",
+    ]
+
+
+def test_records_that_a_handle_appends_one_by_one_in_a_race_take_one_sentence() -> None:
+    race = Race((*(append(1, event) for event in range(1, 9)), append(1, 9, 10), append(1, 11, run=1), load()))
+    assert a_case("memory", race, failure="JRN-027").in_words((), whole=False)[1] == (
+        "       handle 0: append events 1, 2, 3, 4, 5, 6 and 2 more, one by one, to run 0, at 1 or where it is told, "
+        "then append events 9, 10 to run 0, at 1 or where it is told, "
+        "then append event 11 to run 1, at 1 or where it is told, then load run 0 from 1 in pages of 1000"
+    )
+
+
+def test_of_a_program_each_handle_is_a_process_in_words() -> None:
+    case = a_case("memory", append(1, 1), append(2, 2, handle=1), Reopen(), failure="JRN-019")
+    of_a_program = msgspec.structs.replace(case, target={"command": ["./adapter"]})
+    assert [case.in_words((), whole=False)[at] for at in (1, 2)] == [
+        "  2. append event 2 to run 0 at 2 on handle 1",
+        "  3. close every handle and open it again",
+    ]
+    assert [of_a_program.in_words((), whole=False)[at] for at in (1, 2)] == [
+        "  2. append event 2 to run 0 at 2 in process 1",
+        "  3. close every process and start it again",
     ]
 
 

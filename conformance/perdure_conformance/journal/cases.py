@@ -62,6 +62,12 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
         races = any(isinstance(operation, Race) for play in self.plays for operation in play.operations)
         return _TRIES_OF_A_RACE if races else 1
 
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """No answer to the last operation; what came before it was answered, and is not kept."""
+        *before, last = self.plays[-1].operations or (None,)
+        return () if last is None or isinstance(last, Race) else (*("" for _ in before), "no answer")
+
     def as_played(self, again: Replay) -> Self:
         """Return the case with what came of playing it, up to the operation that failed."""
         *before, last = self.plays
@@ -99,7 +105,7 @@ class JournalCase(Case, frozen=True, kw_only=True, tag="journal"):
 
     @property
     def _noun(self) -> Noun:
-        return "process" if self.in_own_process else "handle"
+        return "process" if self.in_own_process or "command" in self.target else "handle"
 
 
 def replay(case: JournalCase, target: Target, rules: Rules = RULES) -> Replay:

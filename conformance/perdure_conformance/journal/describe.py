@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import assert_never
+from typing import TypeGuard, assert_never
 
 import msgspec
 
@@ -126,7 +126,33 @@ def _damage(operation: Damage) -> str:
 
 
 def _of_one_handle(race: Race, handle: int, noun: Noun) -> str:
-    return ", then ".join(_racing(operation, noun) for operation in race.operations if operation.handle == handle)
+    told: list[str] = []
+    alike: list[Append] = []
+    for operation in race.operations:
+        if operation.handle != handle:
+            continue
+        if alike and _goes_on(alike[-1], operation):
+            told.pop()
+        else:
+            alike = []
+        if isinstance(operation, Append):
+            alike.append(operation)
+        told.append(_one_by_one(alike) if len(alike) > 1 else _racing(operation, noun))
+    return ", then ".join(told)
+
+
+def _goes_on(before: Append, operation: Racing) -> TypeGuard[Append]:
+    """Tell whether an operation appends one record to the same run, as the one before it does."""
+    return isinstance(operation, Append) and (
+        operation.run == before.run
+        and len(operation.records) == len(before.records) == 1
+        and (operation.grant, operation.ahead) == (before.grant, before.ahead)
+    )
+
+
+def _one_by_one(appends: list[Append]) -> str:
+    events = _events(tuple(record for each in appends for record in each.records))
+    return f"append {events}, one by one, to run {appends[0].run}, at {appends[0].expected_next} or where it is told"
 
 
 def _racing(operation: Racing, noun: Noun) -> str:
