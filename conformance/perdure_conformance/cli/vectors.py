@@ -170,8 +170,11 @@ def export_vectors(
         wrong_usage(str(error))
     if tar == "-":
         write_product(archived(contents), "Name a file with --tar.")
-    elif tar is not None:
+        sys.exit(CONFORMANT)
+    if tar is not None:
         _write_archive(Path(tar), archived(contents))
+    with even_if_nobody_reads():
+        print_lines([f"WRITTEN  {counted(len(contents), 'file')} to {tar or output}"])
     sys.exit(CONFORMANT)
 
 
