@@ -91,6 +91,18 @@ def test_it_tells_in_words_what_breaks_and_what_to_do(tmp_path: Path) -> None:
     assert found["compared"] == {"schemas": 4, "vectors": 8, "specifications": 2, "histories": None}
 
 
+def test_vectors_that_are_first_released_are_told_as_new(tmp_path: Path) -> None:
+    without = {file: content for file, content in RELEASED.items() if file != "fixtures"}
+    write(tmp_path / "old", without)
+    write(tmp_path / "new", RELEASED)
+    done = perdure_here("gate", "old", "new", cwd=tmp_path)
+    assert done.returncode == 0
+    assert (
+        "  compatible  fixtures/index.json: the vectors of fixtures/index.json are new, all 8 (vector_added)"
+        in done.stdout
+    )
+
+
 def test_it_annotates_what_breaks_and_nothing_else(tmp_path: Path) -> None:
     write(tmp_path / "old", RELEASED)
     write(tmp_path / "new", changed(RELEASED, (EVENTS, "", GONE), (MENU, "/title", "A menu")))

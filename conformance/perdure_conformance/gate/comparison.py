@@ -101,3 +101,5 @@ def _of_vectors(old: Side, new: Side) -> Iterator[Change]:
             yield from compared_vectors(one, after[file])
         else:
             yield Change("vector_removed", file, "", f"the vectors of {file} are gone, all {len(one.listed)}")
+    for file in after.keys() - before.keys():
+        yield Change("vector_added", file, "", f"the vectors of {file} are new, all {len(after[file].listed)}")
