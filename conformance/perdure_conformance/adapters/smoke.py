@@ -53,6 +53,7 @@ _NAMES: Final = (
     "a known id and out of place",
     "pages across batches",
     "snapshots, claimed or not",
+    "snapshots of two runs",
     "leases, claimed or not",
     "reopen and go on",
     "replays and conflicts after a reopen",
