@@ -287,6 +287,19 @@ def test_explain_knows_requirements_refusals_and_faults(tmp_path: Path) -> None:
     assert "JRN-001" in perdure("explain", cwd=tmp_path).stdout
 
 
+def test_explain_tells_what_a_check_does_and_what_a_mutant_breaks(tmp_path: Path) -> None:
+    shown = perdure_here("explain", "kill -9 at once", cwd=tmp_path).stdout
+    assert "JRN-017" in shown
+    assert "\n  1. append " in shown
+    assert ". kill -9 every process and start again\n" in shown
+    told = json.loads(perdure_here("explain", "a thousand records over kill -9", "--json", cwd=tmp_path).stdout)
+    assert "JRN-017" in told["requirements"]
+    assert told["steps"]
+    shown = perdure_here("explain", "CommitsOnClose", cwd=tmp_path).stdout
+    assert "  breaks    JRN-017  What was acknowledged before the process is killed" in shown
+    assert "Did you mean kill -9 at once" in perdure_here("explain", "kill -9 at onse", cwd=tmp_path).stderr
+
+
 def test_doctor_says_what_is_not_claimed(tmp_path: Path) -> None:
     document = json.loads(perdure("doctor", "--json", cwd=tmp_path).stdout)
     assert document["sync_median_ms"] > 0

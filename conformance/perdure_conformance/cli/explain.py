@@ -19,6 +19,9 @@ from perdure_conformance.crash.judge import PAGES as CRASH_PAGES
 from perdure_conformance.crash.mutants import MUTANTS as CRASH_MUTANTS
 from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.journal.claims import CLAIMS, Claim, woken_by
+from perdure_conformance.journal.describe import numbered
+from perdure_conformance.journal.scripts import Script
+from perdure_conformance.journal.written import ALL_SCRIPTS
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.requirements import Requirement, codes, requirement_of_code, requirements, warnings
 from perdure_conformance.tool.checks import CHECKS
@@ -34,6 +37,8 @@ Examples:
   perdure explain dependency_cycle
   perdure explain propagate
   perdure explain retry.max_attempts
+  perdure explain "kill -9 at once"
+  perdure explain CommitsOnClose
 """
 
 
@@ -43,7 +48,8 @@ def explain(
         typer.Argument(
             metavar="WORD",
             help="A requirement (JRN-008), a refusal (sequence_conflict), the code of a problem (dependency_cycle), "
-            "a member of a specification (backoff), a word in one (propagate), a claim, a verdict or a kind of fault.",
+            "a member of a specification (backoff), a word in one (propagate), a claim, a verdict, a kind of fault, "
+            "the name of a check of a journal or of a mutant.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")] = False,  # noqa: FBT002
@@ -66,7 +72,12 @@ def explain(
         _requirement(requirement, as_json=as_json)
     elif word in meanings or word in codes() or members.is_known(word):
         _word(word, meanings.get(word), as_json=as_json)
+    elif word in _SCRIPTS:
+        _script(_SCRIPTS[word], as_json=as_json)
+    elif broken := _broken_by(word):
+        _mutant(word, broken, as_json=as_json)
     else:
+        known += _SCRIPTS
         close = difflib.get_close_matches(word, known, n=3) or difflib.get_close_matches(word.upper(), known, n=3)
         hint = f"Did you mean {', '.join(close)}?" if close else "`perdure explain` lists the requirements."
         wrong_usage(f"Nothing is called {word!r}. {hint}")
@@ -118,6 +129,45 @@ def _word(word: str, meaning: str | None, *, as_json: bool) -> None:
         for member_name, description in each.of.items():
             _say(f"  of        {member_name}: {description}")
         _places(each.places)
+
+
+_SCRIPTS: Final = {script.name: script for script in ALL_SCRIPTS}
+_STEPS_SHOWN: Final = 20
+
+
+def _script(script: Script, *, as_json: bool) -> None:
+    """Explain a written check of a journal: what it does, step by step, and which requirements it tells of."""
+    steps = numbered(script.operations, (), "process" if script.alone else "handle")
+    if as_json:
+        print_json({"check": script.name, "requirements": script.reaches, "steps": [step.strip() for step in steps]})
+        return
+    _say(script.name)
+    _say(f"A check of a journal, for {', '.join(script.reaches)}; each answer is judged by every requirement.")
+    for step in steps[:_STEPS_SHOWN]:
+        _say(step)
+    if len(steps) > _STEPS_SHOWN:
+        _say(f"  … and {len(steps) - _STEPS_SHOWN} more lines: --json has them all")
+
+
+def _broken_by(name: str) -> dict[str, str]:
+    """Return the requirements that a mutant of this name breaks, each with its fault."""
+    known = [(each.name, each.breaks, each.fault) for each in TOOL_MUTANTS]
+    known += [(each.name, each.breaks, each.fault) for each in CRASH_MUTANTS.values()]
+    for profile in PROFILES.values():
+        known += [(each.name, each.breaks, each.fault) for each in profile.mutants.values()]
+    return {breaks: fault for called, breaks, fault in known if called == name and breaks in requirements()}
+
+
+def _mutant(name: str, broken: Mapping[str, str], *, as_json: bool) -> None:
+    """Explain a mutant: its fault, and the requirement that it breaks."""
+    if as_json:
+        breaks = [{"requirement": requirement, "fault": fault} for requirement, fault in broken.items()]
+        print_json({"mutant": name, "breaks": breaks})
+        return
+    for requirement, fault in broken.items():
+        _say(f"{name}  {fault}")
+        _say("A mutant: broken on purpose, and `perdure selftest` has to find it by the requirement that it breaks.")
+        _say(f"  breaks    {requirement}  {requirements()[requirement].sentence}")
 
 
 def _claim(name: str, claim: Claim) -> None:
