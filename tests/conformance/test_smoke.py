@@ -87,7 +87,7 @@ def test_who_is_right_is_ready_in_process_or_not() -> None:
     assert [step.name for step in found.steps] == ["initialize", *(script.name for script in STEPS)]
 
 
-@pytest.mark.parametrize("name", ["AcceptsEverything", "RefusesEverything", "KeepsTheLoser"])
+@pytest.mark.parametrize("name", ["AcceptsEverything", "RefusesEverything", "KeepsTheLoser", "HasOneSnapshot"])
 def test_a_broken_requirement_is_named(name: str) -> None:
     found = smoke(MUTANTS[name].target, PATIENT_S)
     assert found.fix is not None

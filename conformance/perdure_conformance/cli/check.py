@@ -41,8 +41,12 @@ Examples:
   perdure check reducer --command "./adapter" --generated 10000 --seed 7
 """
 
-_BUILT_IN: Final = "; ".join(", ".join(profile.subjects.built_in) for profile in PROFILES.values())
-_DEFAULTS: Final = "Default: " + ", ".join(profile.subjects.default for profile in PROFILES.values())
+_BUILT_IN: Final = "; ".join(
+    f"of {name}: {', '.join(each.subjects.built_in)}, by default {each.subjects.default}"
+    if len(each.subjects.built_in) > 1
+    else f"of {name}: {each.subjects.default}"
+    for name, each in PROFILES.items()
+)
 
 
 def check(  # noqa: PLR0913, PLR0917 - the options of a command
@@ -53,7 +57,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
         str | None,
         typer.Argument(
             metavar="TARGET",
-            help=f"A built-in name ({_BUILT_IN}) or a Python factory as module:factory. {_DEFAULTS}.",
+            help=f"A built-in name ({_BUILT_IN}) or a Python factory as module:factory.",
         ),
     ] = None,
     command: Annotated[
