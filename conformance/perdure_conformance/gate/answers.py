@@ -7,15 +7,14 @@ outcome, and the kind of a refusal for members.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
-from perdure.kernel.values import JsonValue, canonical_json
+from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.gate.changes import Change
 from perdure_conformance.gate.sources import Vectors
+from perdure_conformance.gate.values import equal, first_difference
+from perdure_conformance.histories.words import value_in_words
+from perdure_conformance.reducer.questions import OF_EITHER_KIND
 from perdure_conformance.vectors.index import Listed
-
-_OF_MEMBERS: Final = frozenset({"unknown_member", "wrong_structure"})
-_SHOWN: Final = 120
 
 
 def compared_vectors(old: Vectors, new: Vectors) -> Iterator[Change]:
@@ -56,31 +55,25 @@ def _paths(row: Listed) -> list[str]:
 
 
 def _of_answer(file: str, old: Listed, new: Listed) -> Iterator[Change]:
-    before, after = _plain(old.expected), _plain(new.expected)
-    if _equal(before, after):
+    before, after = old.expected, new.expected
+    if equal(before, after):
         return
     judged = _judged(old.kind, before), _judged(new.kind, after)
     if old.kind == "decide" and _is_widened(*judged):
-        told = f"{new.id}: {_shown(after.get('codes'))} are right, and {_shown(before.get('codes'))} were"
+        told = f"{new.id}: {value_in_words(after['codes'])} are right, and {value_in_words(before['codes'])} were"
         yield Change("answer_widened", file, new.id, told)
-    elif _is_only_the_kind(old.kind, before, after, *judged) or _equal(*judged):
-        pointer = _first(before, after)
-        told = f"{new.id}{pointer}: {_at(before, pointer)} became {_at(after, pointer)}"
-        yield Change("answer_for_people", file, new.id, told)
+    elif _is_only_the_kind(old.kind, before, after, *judged) or equal(*judged):
+        yield Change("answer_for_people", file, new.id, _became(new.id, before, after))
     else:
-        pointer = _first(*judged)
-        told = f"{new.id}{pointer}: {_at(judged[0], pointer)} became {_at(judged[1], pointer)}"
-        yield Change("answer_changed", file, new.id, told)
+        yield Change("answer_changed", file, new.id, _became(new.id, *judged))
 
 
-Answer = Mapping[str, JsonValue]
+def _became(name: str, before: JsonObject, after: JsonObject) -> str:
+    pointer, words = first_difference(before, after)
+    return f"{name}{pointer}: {words}"
 
 
-def _plain(expected: Answer) -> Answer:
-    return dict(expected)
-
-
-def _judged(kind: str, answer: Answer) -> Answer:
+def _judged(kind: str, answer: JsonObject) -> JsonObject:
     """Return the part of an answer by which an implementation is right or wrong."""
     if kind in {"reduce", "restore"}:
         return {name: value for name, value in answer.items() if name != "code"}
@@ -102,60 +95,19 @@ def _without_reasons(value: JsonValue) -> JsonValue:
     return value
 
 
-def _is_widened(before: Answer, after: Answer) -> bool:
+def _is_widened(before: JsonObject, after: JsonObject) -> bool:
     codes = before.get("codes"), after.get("codes")
     if not all(isinstance(each, Sequence) for each in codes):
         return False
     rest = [{name: value for name, value in each.items() if name != "codes"} for each in (before, after)]
-    return _equal(*rest) and set(codes[0] or ()) < set(codes[1] or ())  # type: ignore[arg-type]
+    return equal(*rest) and set(codes[0] or ()) < set(codes[1] or ())  # type: ignore[arg-type]
 
 
-def _is_only_the_kind(kind: str, old: Answer, new: Answer, before: Answer, after: Answer) -> bool:
+def _is_only_the_kind(kind: str, old: JsonObject, new: JsonObject, before: JsonObject, after: JsonObject) -> bool:
     """Tell whether nothing but the kind of a refusal is another one, and either is right."""
     rest = [{name: value for name, value in each.items() if name != "kind"} for each in (before, after)]
-    if not _equal(*rest):
+    if not equal(*rest):
         return False
     if kind == "restore":
         return before.get("restored") is False
-    return kind == "reduce" and {str(old.get("code")), str(new.get("code"))} <= _OF_MEMBERS
-
-
-def _first(before: JsonValue, after: JsonValue, pointer: str = "") -> str:
-    """Return the first place where two answers differ."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for name in dict.fromkeys((*before, *after)):
-            if name not in before or name not in after:
-                return f"{pointer}/{name}"
-            if not _equal(before[name], after[name]):
-                return _first(before[name], after[name], f"{pointer}/{name}")
-    if _is_list(before) and _is_list(after):
-        assert isinstance(before, Sequence)
-        assert isinstance(after, Sequence)
-        pairs = list(zip(before, after, strict=False))
-        at = next((number for number, pair in enumerate(pairs) if not _equal(*pair)), len(pairs))
-        return f"{pointer}/{at}" if at == len(pairs) else _first(*pairs[at], f"{pointer}/{at}")
-    return pointer
-
-
-def _is_list(value: JsonValue) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def _at(value: JsonValue, pointer: str) -> str:
-    for step in pointer.split("/")[1:]:
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-        elif isinstance(value, Sequence) and not isinstance(value, str) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return "nothing"
-    return _shown(value)
-
-
-def _shown(value: JsonValue) -> str:
-    told = canonical_json(value).decode()
-    return told if len(told) <= _SHOWN else told[:_SHOWN] + "…"
-
-
-def _equal(one: JsonValue, other: JsonValue) -> bool:
-    return canonical_json(one) == canonical_json(other)
+    return kind == "reduce" and {str(old.get("code")), str(new.get("code"))} <= OF_EITHER_KIND

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final, Literal
 
-from perdure.kernel.values import canonical_json
 from perdure_conformance.gate.nodes import View
+from perdure_conformance.histories.words import value_in_words
 
 _NONE: Final = float("inf")
 Way = Literal["looser", "tighter", "other"]
@@ -16,8 +16,8 @@ _COUNTS_FROM: Final = ("minLength", "minItems", "minProperties")
 _COUNTS_UP_TO: Final = ("maxLength", "maxItems", "maxProperties")
 
 
-def limits(old: View, new: View) -> Iterator[tuple[str, Way, str]]:
-    """Yield each limit that is another one: the keyword, which way it went, and both in words."""
+def limits(old: View, new: View) -> Iterator[tuple[Way, str]]:
+    """Yield each limit that is another one: which way it went, and both in words."""
     yield from _of_numbers(old, new)
     for keyword in _COUNTS_FROM:
         yield from _moved(keyword, -old.get(keyword, 0), -new.get(keyword, 0), old, new)
@@ -29,15 +29,13 @@ def limits(old: View, new: View) -> Iterator[tuple[str, Way, str]]:
     yield from _of_multiples(old, new)
 
 
-def _of_numbers(old: View, new: View) -> Iterator[tuple[str, Way, str]]:
+def _of_numbers(old: View, new: View) -> Iterator[tuple[Way, str]]:
     """Yield the bounds of numbers; of integers, an exclusive one is the next inclusive one."""
     whole = old.get("type") == new.get("type") == "integer"
     for side, sign in (("minimum", -1), ("maximum", 1)):
         bounds = [_bound(view, side, sign, whole=whole) for view in (old, new)]
         if bounds[0] != bounds[1]:
-            exclusive = f"exclusive{side.capitalize()}"
-            keyword = exclusive if exclusive in {*new.keywords, *old.keywords} else side
-            yield keyword, "tighter" if bounds[1] < bounds[0] else "looser", _told(side, old, new)
+            yield "tighter" if bounds[1] < bounds[0] else "looser", _told(side, old, new)
 
 
 def _bound(view: View, side: str, sign: int, *, whole: bool) -> tuple[float, int]:
@@ -58,28 +56,28 @@ def _told(side: str, old: View, new: View) -> str:
     return " became ".join(" and ".join(each) or f"no {side}" for each in told)
 
 
-def _moved(keyword: str, old_bound: float, new_bound: float, old: View, new: View) -> Iterator[tuple[str, Way, str]]:
+def _moved(keyword: str, old_bound: float, new_bound: float, old: View, new: View) -> Iterator[tuple[Way, str]]:
     if old_bound != new_bound:
-        yield keyword, "tighter" if new_bound < old_bound else "looser", _became(keyword, old, new)
+        yield "tighter" if new_bound < old_bound else "looser", _became(keyword, old, new)
 
 
-def _of_one(keyword: str, old: View, new: View, nothing: Any = None) -> Iterator[tuple[str, Way, str]]:
+def _of_one(keyword: str, old: View, new: View, nothing: Any = None) -> Iterator[tuple[Way, str]]:
     """Yield a keyword of which nobody can tell whether another value of it is looser."""
     before, after = old.get(keyword, nothing), new.get(keyword, nothing)
     if before != after:
         way: Way = "tighter" if before == nothing else "looser" if after == nothing else "other"
-        yield keyword, way, _became(keyword, old, new)
+        yield way, _became(keyword, old, new)
 
 
-def _of_multiples(old: View, new: View) -> Iterator[tuple[str, Way, str]]:
+def _of_multiples(old: View, new: View) -> Iterator[tuple[Way, str]]:
     before, after = old.get("multipleOf"), new.get("multipleOf")
     if before == after:
         return
     divides = after is None or (before is not None and Decimal(str(before)) % Decimal(str(after)) == 0)
-    yield "multipleOf", "looser" if divides else "tighter", _became("multipleOf", old, new)
+    yield "looser" if divides else "tighter", _became("multipleOf", old, new)
 
 
 def _became(keyword: str, old: View, new: View) -> str:
-    told = [view.get(keyword, None) for view in (old, new)]
-    words = [f"no {keyword}" if each is None else canonical_json(each).decode()[:200] for each in told]
+    told = (view.get(keyword) for view in (old, new))
+    words = [f"no {keyword}" if each is None else value_in_words(each) for each in told]
     return f"{keyword}: {words[0]} became {words[1]}"

@@ -17,8 +17,10 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
+from perdure.kernel.problems import pointer_token
 from perdure.kernel.values import JsonValue, canonical_json
 from perdure_conformance.gate.sources import Document, GateRefused
+from perdure_conformance.gate.values import equal
 
 Schema = bool | Mapping[str, Any]
 
@@ -39,9 +41,9 @@ _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties", "a
 _PLAIN: Final = frozenset(
     {"type", "enum", "const", "required", "pattern", "format", "uniqueItems", "dependentRequired"}
 )
-DEMANDS: Final = _SIZES | _NUMBERS | _UNEVALUATED | _PLAIN
+_DEMANDS: Final = _SIZES | _NUMBERS | _UNEVALUATED | _PLAIN
 """The other keywords by which something is valid or not."""
-_KNOWN: Final = ONE | MANY | BY_NAME | DEMANDS
+_KNOWN: Final = ONE | MANY | BY_NAME | _DEMANDS
 _REFERENCES: Final = 100
 
 
@@ -124,7 +126,7 @@ class Node:
         """Return a part of it."""
         if isinstance(schema, Mapping) and isinstance(schema.get("$id"), str):
             return Node(self.library, urljoin(self.uri, schema["$id"]), "", schema)
-        told = "" if step is None else "/" + str(step).replace("~", "~0").replace("/", "~1")
+        told = "" if step is None else f"/{pointer_token(str(step))}"
         return Node(self.library, self.uri, f"{self.pointer}/{keyword}{told}", schema)
 
     @cached_property
@@ -152,11 +154,9 @@ class View:
         """Return the value of a keyword."""
         return self.keywords[keyword][0] if keyword in self.keywords else otherwise
 
-    def one(self, keyword: str, *, otherwise: Schema = True) -> Node:
-        """Return the schema that a keyword has; `otherwise` if it is not there."""
-        if keyword not in self.keywords:
-            return self.home.below(keyword, None, otherwise)
-        value, origin = self.keywords[keyword]
+    def one(self, keyword: str) -> Node:
+        """Return the schema that a keyword has; the one by which everything is valid if it is not there."""
+        value, origin = self.keywords.get(keyword, (True, self.home))
         return origin.below(keyword, None, value)
 
     def many(self, keyword: str) -> list[Node]:
@@ -194,7 +194,7 @@ def _together(view: View, parts: Iterable[tuple[Node, View]]) -> View:
     keywords, nothing, rest = dict(view.keywords), view.nothing, list(view.rest)
     for node, part in parts:
         nothing = nothing or part.nothing
-        shared = {name for name in part.demands & keywords.keys() if not _equal(keywords[name][0], part.get(name))}
+        shared = {name for name in part.demands & keywords.keys() if not equal(keywords[name][0], part.get(name))}
         if shared - {"required"}:
             rest.append(node)
             continue
@@ -221,7 +221,7 @@ def _same(old: Node, new: Node, assumed: set[tuple[tuple[str, str], tuple[str, s
     assumed.add(key)
     if one.nothing != other.nothing or one.demands != other.demands or len(one.rest) != len(other.rest):
         return False
-    if not _equal(one.get("default", _ABSENT), other.get("default", _ABSENT)):
+    if not equal(one.get("default", _ABSENT), other.get("default", _ABSENT)):
         return False
     return all(_same(*pair, assumed) for pair in zip(one.rest, other.rest, strict=True)) and all(
         _same_keyword(one, other, name, assumed) for name in sorted(one.demands)
@@ -243,11 +243,7 @@ def _same_keyword(one: View, other: View, name: str, assumed: set[Any]) -> bool:
     values = one.get(name), other.get(name)
     if name in {"required", "enum", "type"} and all(isinstance(value, list) for value in values):
         return {canonical_json(each) for each in values[0]} == {canonical_json(each) for each in values[1]}
-    return _equal(*values)
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return canonical_json(one) == canonical_json(other)
+    return equal(*values)
 
 
 def _parts(node: Node) -> Iterator[Node]:

@@ -5,26 +5,27 @@ What that is, a folder of golden vectors says of its own histories; of others th
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from perdure.kernel.consequences import owed
 from perdure.kernel.errors import HistoryError
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES
 from perdure.kernel.state import State
-from perdure.kernel.values import JsonObject, JsonValue, canonical_json, digest
+from perdure.kernel.values import JsonObject, digest
 from perdure_conformance.gate.referring import Frozen, frozen_in
 from perdure_conformance.gate.sources import GateRefused, Vectors, read_side
+from perdure_conformance.gate.values import equal
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
+from perdure_conformance.histories.words import value_in_words
 from perdure_conformance.reducer.contract import Capabilities, Entry, Reduced
 from perdure_conformance.reducer.histories import read_history
-from perdure_conformance.reducer.questions import Query, Setting, hold, truth_about
+from perdure_conformance.reducer.questions import OF_EITHER_KIND, Query, Setting, hold, truth_about
 from perdure_conformance.reducer.reference import begun, read_entry
 from perdure_conformance.reducer.room import KernelRoom
 from perdure_conformance.reducer.views import bare, view_of
@@ -35,8 +36,6 @@ from perdure_conformance.vectors.vector import Vector
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 Verdict = Literal["same", "differs", "unreadable", "no_answer"]
-_OF_MEMBERS: Final = frozenset({"unknown_member", "wrong_structure"})
-_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +172,16 @@ def _by_the_vector(room: KernelRoom, vector: Vector, history: Sequence[Entry], c
     if answer.accepted != expected["accepted"]:
         return _otherwise(vector.id, expected, answer)
     if not answer.accepted:
-        is_free = expected["code"] in _OF_MEMBERS
+        is_free = expected["code"] in OF_EITHER_KIND
         same = answer.sequence == expected["sequence"] and (is_free or answer.kind == expected["kind"])
         return Replayed(vector.id, "same") if same else _otherwise(vector.id, expected, answer)
     if answer.whole != expected["whole"]:
         return _otherwise(vector.id, expected, answer)
     if claims.state and answer.whole:
         digests = {digest(answer.state or {}), digest(bare(answer.state or {}))}
-        if expected["state_digest"] not in digests or not _is_same(expected["output"], answer.output):
-            told = f"state_digest {min(digests)}, output {_shown(answer.output)}"
-            wanted = f"state_digest {expected['state_digest']}, output {_shown(expected['output'])}"
+        if expected["state_digest"] not in digests or not equal(expected["output"], answer.output):
+            told = f"state_digest {min(digests)}, output {value_in_words(answer.output)}"
+            wanted = f"state_digest {expected['state_digest']}, output {value_in_words(expected['output'])}"
             return Replayed(vector.id, "differs", len(history), f"The state after it is another: {told}, not {wanted}.")
     return Replayed(vector.id, "same")
 
@@ -190,14 +189,14 @@ def _by_the_vector(room: KernelRoom, vector: Vector, history: Sequence[Entry], c
 def _otherwise(name: str, expected: JsonObject, answer: Reduced) -> Replayed:
     wanted = {each: expected[each] for each in ("accepted", "whole", "kind", "sequence") if each in expected}
     sequences = [each for each in (answer.sequence, expected.get("sequence")) if isinstance(each, int)]
-    sentence = f"The answer is {_words(answer)}, and not {_shown(wanted)}."
+    sentence = f"The answer is {_words(answer)}, and not {value_in_words(wanted)}."
     return Replayed(name, "differs", min(sequences, default=None), sentence)
 
 
 def _words(answer: Reduced) -> str:
     told = {"accepted": answer.accepted, "whole": answer.whole, "kind": answer.kind, "sequence": answer.sequence}
     why = "" if answer.code is None else f" ({answer.code})"
-    return _shown({name: value for name, value in told.items() if value is not None}) + why
+    return value_in_words({name: value for name, value in told.items() if value is not None}) + why
 
 
 def _by_the_model(room: KernelRoom, file: str, history: tuple[Entry, ...], claims: Capabilities) -> Replayed:
@@ -210,7 +209,7 @@ def _by_the_model(room: KernelRoom, file: str, history: tuple[Entry, ...], claim
     try:
         hold(question, truth, answer, Setting(claims, room.reduce), frozenset(), Counter())
     except Violation as violation:
-        told = f"{_shown(violation.actual)}, and not {_shown(violation.expected)}"
+        told = f"{value_in_words(violation.actual)}, and not {value_in_words(violation.expected)}"
         why = "" if answer.code is None else f": {answer.code}"
         found = Replayed(file, "differs", None, f"The answer is {told}{why}.", violation.requirement)
         if truth.error is not None:
@@ -248,13 +247,4 @@ def _is_right(room: KernelRoom, history: tuple[Entry, ...]) -> bool:
     if not answer.accepted or not answer.whole or truth.state is None:
         return False
     wanted = view_of(truth.state)
-    return _is_same(wanted, {**bare(answer.state or {}), "output": answer.output})
-
-
-def _is_same(one: JsonValue, other: JsonValue) -> bool:
-    return canonical_json(one) == canonical_json(other)
-
-
-def _shown(value: JsonValue) -> str:
-    told = json.dumps(value, ensure_ascii=True)
-    return told if len(told) <= _SHOWN else told[:_SHOWN] + "…"
+    return equal(wanted, {**bare(answer.state or {}), "output": answer.output})

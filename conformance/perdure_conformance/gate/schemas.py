@@ -16,6 +16,8 @@ from perdure_conformance.gate.changes import Change
 from perdure_conformance.gate.limits import limits
 from perdure_conformance.gate.nodes import Node, View, definitions, same, texts
 from perdure_conformance.gate.policy import Code
+from perdure_conformance.gate.values import equal
+from perdure_conformance.histories.words import value_in_words
 
 _ALIKE: Final = 0.75
 _OPAQUE: Final = (
@@ -174,7 +176,7 @@ class Comparison:
             "tighter": "limit_tightened",
             "other": "condition_changed",
         }
-        for _, way, sentence in limits(one, other):
+        for way, sentence in limits(one, other):
             self._tell(codes[way], other.home, sentence)
 
     def _conditions(self, one: View, other: View) -> None:
@@ -404,10 +406,7 @@ def _called(node: Node) -> str:
 
 
 def _shown(view: View, keyword: str) -> str:
-    if keyword not in view.keywords:
-        return f"no {keyword}"
-    told = canonical_json(view.get(keyword)).decode()
-    return told if len(told) <= _SHOWN else told[:_SHOWN] + "…"
+    return value_in_words(view.get(keyword)) if keyword in view.keywords else f"no {keyword}"
 
 
 def _few(values: list[str]) -> str:
@@ -419,7 +418,7 @@ def _is_equal(before: Mapping[str, Any], after: Mapping[str, Any], name: str) ->
     """Tell whether both have the same under a name, or both nothing."""
     if name not in before or name not in after:
         return name not in before and name not in after
-    return canonical_json(before[name]) == canonical_json(after[name])
+    return equal(before[name], after[name])
 
 
 def compared(old: Node, new: Node, *, is_of_events: bool = False) -> Iterator[Change]:

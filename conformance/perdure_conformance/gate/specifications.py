@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.kernel.problems import pointer_token
 from perdure.kernel.specification import covered_by_hash
 from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import JsonObject, JsonValue, canonical_json, digest
@@ -18,9 +19,10 @@ from perdure_conformance.gate.changes import Change
 from perdure_conformance.gate.policy import Code
 from perdure_conformance.gate.referring import Reference
 from perdure_conformance.gate.sources import Document, GateRefused
+from perdure_conformance.gate.values import equal
+from perdure_conformance.histories.words import value_in_words
 
 _ALIKE: Final = 0.75
-_SHOWN: Final = 100
 Key = tuple[str, str, int]
 
 
@@ -106,16 +108,12 @@ def _within(document: Document) -> Iterator[Workflow]:
     for key, child in children.items():
         name, _, number = key.rpartition("@")
         assert isinstance(child, Mapping)
-        yield Workflow(owner, name, int(number), document.file, f"/children/{_escaped(key)}", child)
+        yield Workflow(owner, name, int(number), document.file, f"/children/{pointer_token(key)}", child)
 
 
 def _integer(value: JsonValue) -> int:
     assert isinstance(value, int)
     return value
-
-
-def _escaped(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")
 
 
 def _hash(content: JsonObject) -> str:
@@ -245,12 +243,12 @@ Told = tuple[Code, str, str, tuple[str, ...]]
 def _differences(one: Workflow, other: Workflow, references: Sequence[Reference] | None) -> Iterator[Told]:
     for name in dict.fromkeys((*one.content, *other.content)):
         before, after = one.content.get(name), other.content.get(name)
-        if name == "content_hash" or (name in one.content and name in other.content and _equal(before, after)):
+        if name == "content_hash" or (name in one.content and name in other.content and equal(before, after)):
             continue
         if name == "nodes":
             yield from _of_nodes(one, other, references)
         elif name == "schema_version":
-            told = f"schema_version {_shown(before)} became {_shown(after)}"
+            told = f"schema_version {value_in_words(before)} became {value_in_words(after)}"
             yield "schema_version_changed", "/schema_version", told, ()
         else:
             pointer = f"/{name}"
@@ -277,20 +275,11 @@ def _of_nodes(one: Workflow, other: Workflow, references: Sequence[Reference] | 
 
 def _of_node(node: str, place: str, before: JsonObject, after: JsonObject) -> Iterator[Told]:
     for name in dict.fromkeys((*before, *after)):
-        if name in before and name in after and _equal(before[name], after[name]):
+        if name in before and name in after and equal(before[name], after[name]):
             continue
         told = f"{name} of the node {node}: {_said(before, name)} became {_said(after, name)}"
         yield "handler_changed" if name in {"handler", "child"} else "changed_in_place", f"{place}/{name}", told, ()
 
 
 def _said(members: JsonObject, name: str) -> str:
-    return _shown(members[name]) if name in members else "nothing"
-
-
-def _shown(value: JsonValue) -> str:
-    told = canonical_json(value).decode()
-    return told if len(told) <= _SHOWN else told[:_SHOWN] + "…"
-
-
-def _equal(one: JsonValue, other: JsonValue) -> bool:
-    return canonical_json(one) == canonical_json(other)
+    return value_in_words(members[name]) if name in members else "nothing"

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Final, TypeGuard
 
 from perdure.kernel.identity import is_canonical_uuid
+from perdure.kernel.problems import pointer_token
 from perdure.kernel.values import JsonError, JsonValue, canonical_json, read_json
 from perdure_conformance.histories.stored import Stored
 from perdure_conformance.histories.words import value_in_words
@@ -124,16 +125,12 @@ def _leaves(value: JsonValue, pointer: str) -> Iterator[tuple[str, JsonValue]]:
     """Yield each value that is no object and no array, with its place."""
     if isinstance(value, Mapping):
         for name, member in value.items():
-            yield from _leaves(member, f"{pointer}/{_token(name)}")
+            yield from _leaves(member, f"{pointer}/{pointer_token(name)}")
     elif _is_array(value):
         for position, member in enumerate(value):
             yield from _leaves(member, f"{pointer}/{position}")
     else:
         yield pointer, value
-
-
-def _token(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _compare_records(number: int, lines: tuple[bytes, bytes], names: _Names, found: Difference) -> None:
@@ -178,7 +175,9 @@ def _differences(one: _Value, other: _Value, pointer: str) -> Iterator[tuple[str
     """Yield each place where two values differ, the innermost that has it."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in _ordered({*one, *other}):
-            yield from _differences(one.get(name, _ABSENT), other.get(name, _ABSENT), f"{pointer}/{_token(name)}")
+            yield from _differences(
+                one.get(name, _ABSENT), other.get(name, _ABSENT), f"{pointer}/{pointer_token(name)}"
+            )
     elif _is_array(one) and _is_array(other):
         for position, (a, b) in enumerate(zip_longest(one, other, fillvalue=_ABSENT)):
             yield from _differences(a, b, f"{pointer}/{position}")

@@ -55,7 +55,7 @@ STATE_RESUMED: Final = "SNP-010"
 NO_SNAPSHOT_IS_FATAL: Final = "SNP-021"
 NO_SNAPSHOT_HIDES_ANYTHING: Final = "SNP-022"
 
-_OF_MEMBERS: Final = frozenset({"unknown_member", "wrong_structure"})
+OF_EITHER_KIND: Final = frozenset({"unknown_member", "wrong_structure"})
 """The codes of events that may be called corrupt or incompatible."""
 
 _FIRST: Final = (*REPEATS, "run_terminal")
@@ -299,7 +299,7 @@ def _of_refused(question: Query, truth: Truth, error: HistoryError, answer: Redu
         if not is_late:
             _keep_to_the_point(question, ask)
         yield Point(PLACE_OF_A_REFUSAL if is_late else wrong, kept=False, expected=expected, actual=actual)
-    if error.code not in _OF_MEMBERS:
+    if error.code not in OF_EITHER_KIND:
         yield Point(KIND_OF_A_REFUSAL, answer.kind == kind, expected, actual)
 
 
@@ -322,7 +322,7 @@ def _of_what_is_shown(question: Query, truth: Truth, answer: Restored) -> Iterat
         by_code = NO_SNAPSHOT_HIDES_ANYTHING if has_snapshot else blame.of_a_record(error.code)
         yield Point(question.about or by_code, not answer.restored, expected, actual)
         kind = "incompatible" if isinstance(error, Incompatible) else "corrupt"
-        may_be_either = error.code in _OF_MEMBERS or not question.about  # What is drawn may be wrong in two ways.
+        may_be_either = error.code in OF_EITHER_KIND or not question.about  # What is drawn may be wrong in two ways.
         is_kind_told = answer.kind == kind or may_be_either
         is_place_told = answer.sequence == truth.sequence
         yield Point(PLACE_OF_A_RECORD, is_place_told and is_kind_told, expected, actual)

@@ -1,7 +1,7 @@
 """A small release on which the compatibility gate is tried: schemas, events of one version, golden vectors, workflows.
 
 It is one value, by file; `changed` gives another release, and `write` its folder. What stands under `VECTORS` is
-written as a folder of golden vectors, and what stands under `JOURNALS` as stored histories.
+written as a folder of golden vectors.
 """
 
 from __future__ import annotations
