@@ -1,8 +1,8 @@
-"""The alternatives of two schemas, each with its partner: by what tells it apart, by its types, or by its place."""
+"""The alternatives of two schemas, each with its partner: by what tells it apart, by all it says, by its types."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,33 +26,26 @@ def paired(old: Sequence[Node], new: Sequence[Node]) -> Paired:
     """Give each alternative its partner, if it has one."""
     left, right = list(old), list(new)
     pairs: list[tuple[Node, Node]] = []
-    _pair_by(label, left, right, pairs)
-    for one in [each for each in left if label(each) is None]:
-        partner = next((other for other in right if label(other) is None and same(one, other)), None)
-        if partner is not None:
-            pairs.append((one, partner))
-            left.remove(one)
-            right.remove(partner)
-    _pair_by(types, left, right, pairs)
+    for are_partners in (_have_one_label, _are_the_same, _have_the_same_types):
+        for one in tuple(left):
+            partner = next((other for other in right if are_partners(one, other)), None)
+            if partner is not None:
+                pairs.append((one, partner))
+                left.remove(one)
+                right.remove(partner)
     return Paired(tuple(pairs), tuple(left), tuple(right))
 
 
-def _pair_by(
-    key: Callable[[Node], Hashable | None], left: list[Node], right: list[Node], pairs: list[tuple[Node, Node]]
-) -> None:
-    """Pair what has the same key; None is no key, and what has a label has no partner without it."""
-    for one in list(left):
-        if (wanted := key(one)) is None or (key is not label and label(one) is not None):
-            continue
-        partner = next((other for other in right if key(other) == wanted and _may_pair(key, other)), None)
-        if partner is not None:
-            pairs.append((one, partner))
-            left.remove(one)
-            right.remove(partner)
+def _have_one_label(one: Node, other: Node) -> bool:
+    return label(one) is not None and label(one) == label(other)
 
 
-def _may_pair(key: Callable[[Node], Hashable | None], other: Node) -> bool:
-    return key is label or label(other) is None
+def _are_the_same(one: Node, other: Node) -> bool:
+    return label(one) is label(other) is None and same(one, other)
+
+
+def _have_the_same_types(one: Node, other: Node) -> bool:
+    return label(one) is label(other) is None and types(one) is not None and types(one) == types(other)
 
 
 def label(node: Node) -> str | None:

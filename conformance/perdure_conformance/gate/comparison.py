@@ -9,7 +9,7 @@ from pathlib import Path
 from perdure.kernel.values import JsonObject
 from perdure_conformance.gate.answers import compared_vectors
 from perdure_conformance.gate.changes import Change
-from perdure_conformance.gate.referring import Reference, frozen_in, references
+from perdure_conformance.gate.referring import Reference, histories_in, references
 from perdure_conformance.gate.sources import Side, read_side
 from perdure_conformance.gate.specifications import compared_specifications, is_compared
 from perdure_conformance.gate.versions import compared_schemas
@@ -57,8 +57,8 @@ class Compared:
 
 def compare(old: str, new: str, journals: str | None = None) -> Compared:
     """Compare two files or folders. Raises `GateRefused` for what cannot be read."""
-    told = None if journals is None else references(frozen_in(journals))
-    return compared(read_side(old), read_side(new), told)
+    told = None if journals is None else references(histories_in(journals))
+    return _compared(read_side(old), read_side(new), told)
 
 
 def gated(old: Path, new: Path, journals: Path | None) -> JsonObject:
@@ -66,20 +66,21 @@ def gated(old: Path, new: Path, journals: Path | None) -> JsonObject:
     return compare(str(old), str(new), None if journals is None else str(journals)).document
 
 
-def compared(old: Side, new: Side, told: Sequence[Reference] | None) -> Compared:
-    """Compare two sides. Raises `GateRefused`."""
-    changes = [*_changes(old, new, told)]
-    valid = [each for each in old.specifications if is_compared(each)]
+def _compared(old: Side, new: Side, told: Sequence[Reference] | None) -> Compared:
     invalid = [each.file for each in old.specifications if not is_compared(each)]
-    order = sorted(changes, key=lambda each: (not each.is_breaking, each.file, each.pointer, each.code, each.sentence))
     return Compared(
-        changes=tuple(order),
+        changes=tuple(sorted(_changes(old, new, told), key=_order)),
         schemas=len(old.schemas),
         vectors=sum(len(folder.listed) for folder in old.vectors),
-        specifications=len(valid),
+        specifications=len(old.specifications) - len(invalid),
         histories=None if told is None else len(told),
         left_out=tuple(dict.fromkeys((*old.left_out, *invalid, *new.left_out))),
     )
+
+
+def _order(change: Change) -> tuple[bool, str, str, str, str]:
+    """Return the place of a change among all: what is breaking comes first."""
+    return (not change.is_breaking, change.file, change.pointer, change.code, change.sentence)
 
 
 def _changes(old: Side, new: Side, told: Sequence[Reference] | None) -> Iterator[Change]:

@@ -5,7 +5,6 @@ A history is read record by record. That each is as it was sealed is looked at, 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Final
 from perdure.kernel.errors import Corruption
 from perdure.kernel.events import RUN_FACTS
 from perdure.kernel.values import JsonError, JsonObject, digest, read_json
-from perdure_conformance.gate.sources import MAX_FILES, GateRefused
+from perdure_conformance.gate.sources import GateRefused, files_below, unreadable
 from perdure_conformance.histories.databases import runs_in
 from perdure_conformance.histories.files import opened
 from perdure_conformance.histories.stored import Damage, HistoryRefused
@@ -25,7 +24,7 @@ _ENDS: Final = frozenset(fact.__name__ for fact in RUN_FACTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Frozen:
+class StoredHistory:
     """One stored history."""
 
     file: str
@@ -73,44 +72,26 @@ def _entry(content: bytes, number: int) -> Entry:
     return Entry(version, event)
 
 
-def frozen_in(folder: str) -> list[Frozen]:
+def histories_in(folder: str) -> list[StoredHistory]:
     """Return the histories in a folder, in the order of their names. Raises `GateRefused`."""
-    found: list[Frozen] = []
+    found: list[StoredHistory] = []
     try:
         if not Path(folder).is_dir():
             Path(folder).stat()
             raise GateRefused(f"{folder} is no folder: --journals takes one with histories in it.")
-        for path in sorted(_files(folder)):
-            file = path.relative_to(folder).as_posix()
+        for file in files_below(Path(folder), _SUFFIXES):
+            path = Path(folder, file)
+            if not path.is_file():
+                raise GateRefused(f"{path} is a pipe or a device: leave it out.")
             several = runs_in(str(path)) if file.endswith(".sqlite3") else [None]
-            found += [Frozen(file, run_id, path) for run_id in several]
+            found += [StoredHistory(file, run_id, path) for run_id in several]
     except HistoryRefused as error:
         raise GateRefused(str(error)) from error
     except Damage as error:
         raise GateRefused(f"{path} cannot be read: {error}.") from error
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise GateRefused(f"{folder} cannot be read: {reason}. Check its name and its permissions.") from error
+        raise unreadable(folder, error) from error
     return found
-
-
-def _files(folder: str) -> Iterator[Path]:
-    count = 0
-    for place, folders, names in os.walk(folder, onerror=_raise):
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
-        for name in names:
-            path = Path(place, name)
-            if name.endswith(_SUFFIXES) and not path.is_symlink():
-                count += 1
-                if count > MAX_FILES:
-                    raise GateRefused(f"{folder} has more than {MAX_FILES:,} histories: name a folder with fewer.")
-                if not path.is_file():
-                    raise GateRefused(f"{path} is a pipe or a device: leave it out.")
-                yield path
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +106,12 @@ class Reference:
     """Each node, with the first record that names it: the one that pins the specification, if no later one does."""
 
 
-def references(histories: Sequence[Frozen]) -> list[Reference]:
+def references(histories: Sequence[StoredHistory]) -> list[Reference]:
     """Return what histories refer to. Raises `GateRefused`."""
     return [found for each in histories if (found := _reference(each)) is not None]
 
 
-def _reference(history: Frozen) -> Reference | None:
+def _reference(history: StoredHistory) -> Reference | None:
     pinned: tuple[str, int] | None = None
     nodes: dict[str, int] = {}
     listed: list[str] = []

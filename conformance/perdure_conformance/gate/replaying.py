@@ -17,7 +17,7 @@ from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import RULES
 from perdure.kernel.state import State
 from perdure.kernel.values import JsonObject, digest
-from perdure_conformance.gate.referring import Frozen, frozen_in
+from perdure_conformance.gate.referring import StoredHistory, histories_in
 from perdure_conformance.gate.sources import GateRefused, Vectors, read_side
 from perdure_conformance.gate.values import equal
 from perdure_conformance.harness.connection import AdapterFault
@@ -92,7 +92,7 @@ class Replays:
         }
 
 
-Question = tuple[str, Vector | Frozen]
+Question = tuple[str, Vector | StoredHistory]
 """The name of a history, and where it is."""
 
 
@@ -133,7 +133,7 @@ def _questions(folder: str) -> tuple[list[Question], tuple[str, ...]]:
         side = read_side(str(Path(folder) / INDEX))
         if side.vectors:
             return _of_vectors(side.vectors[0])
-    return [(each.name, each) for each in frozen_in(folder)], ()
+    return [(each.name, each) for each in histories_in(folder)], ()
 
 
 def _of_vectors(vectors: Vectors) -> tuple[list[Question], tuple[str, ...]]:
@@ -143,9 +143,9 @@ def _of_vectors(vectors: Vectors) -> tuple[list[Question], tuple[str, ...]]:
     return asked, ((f"vectors that are no histories: {told}",) if told else ())
 
 
-def _replayed(room: KernelRoom, file: str, where: Vector | Frozen, claims: Capabilities) -> Replayed:
+def _replayed(room: KernelRoom, file: str, where: Vector | StoredHistory, claims: Capabilities) -> Replayed:
     try:
-        history = tuple(where.entries()) if isinstance(where, Frozen) else read_history(_content(where))[0]
+        history = tuple(where.entries()) if isinstance(where, StoredHistory) else read_history(_content(where))[0]
     except (GateRefused, ValueError) as error:
         return Replayed(file, "unreadable", sentence=str(error))
     if not history:

@@ -6,7 +6,6 @@ was valid still is, it is not: a pattern or a condition that is another one is b
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -16,10 +15,10 @@ from perdure_conformance.gate.changes import Change
 from perdure_conformance.gate.limits import limits
 from perdure_conformance.gate.nodes import Node, View, definitions, same, texts
 from perdure_conformance.gate.policy import Code
+from perdure_conformance.gate.renames import likely_renames
 from perdure_conformance.gate.values import equal
 from perdure_conformance.histories.words import value_in_words
 
-_ALIKE: Final = 0.75
 _OPAQUE: Final = (
     ("if", "then", "else"),
     ("not",),
@@ -52,7 +51,7 @@ class Comparison:
             return
         self._texts(old, new)
         before, after = definitions(old), definitions(new)
-        renamed = self._renamed(before, after)
+        renamed = _renamed(before, after)
         for name, node in before.items():
             if name in after:
                 self.compare(node, after[name])
@@ -194,7 +193,7 @@ class Comparison:
 
     def _members(self, one: View, other: View) -> None:
         before, after = one.by_name("properties"), other.by_name("properties")
-        renamed, was, is_ = self._renamed(before, after), one.get("required", ()), other.get("required", ())
+        renamed, was, is_ = _renamed(before, after), one.get("required", ()), other.get("required", ())
         for name, node in before.items():
             if name in after:
                 if name not in was or name in is_:
@@ -247,26 +246,6 @@ class Comparison:
                 self._tell("limit_loosened", new, "other members may be there")
             else:
                 self.compare(old, new)
-
-    @staticmethod
-    def _renamed(before: Mapping[str, Node], after: Mapping[str, Node]) -> dict[str, str]:
-        """Return what went, each with the alike one that came in its place, if one did."""
-        came = [name for name in after if name not in before]
-        found: dict[str, str] = {}
-        for name in before.keys() - after.keys():
-            alike = {
-                other: difflib.SequenceMatcher(None, name, other, autojunk=False).ratio()
-                for other in came
-                if other not in found.values()
-            }
-            likely = [
-                other
-                for other, ratio in alike.items()
-                if same(before[name], after[other]) or (ratio >= _ALIKE and types(before[name]) == types(after[other]))
-            ]
-            if likely:
-                found[name] = max(likely, key=lambda other: (same(before[name], after[other]), alike[other], other))
-        return found
 
     # Items and alternatives
 
@@ -322,19 +301,15 @@ class Comparison:
             self._tell(code, node, f"{_called(node)} is an alternative as well{told}")
 
     def _event_types(self, found: Paired) -> None:
-        came = {_called(node): node for node in found.new}
-        for node in found.gone:
-            name = _called(node)
-            alike = difflib.get_close_matches(name, came, n=1, cutoff=_ALIKE) or [
-                other for other, each in came.items() if _same_but_for_the_label(node, each)
-            ]
-            if alike:
-                del came[alike[0]]
-                self._tell("event_type_renamed", node, f"{name} is gone, and {alike[0]} came: likely renamed")
+        went, came = ({_called(node): node for node in nodes} for nodes in (found.gone, found.new))
+        renamed = likely_renames(went, came, _same_but_for_the_label)
+        for name, node in went.items():
+            if name in renamed:
+                self._tell("event_type_renamed", node, f"{name} is gone, and {renamed[name]} came: likely renamed")
             else:
                 self._tell("event_type_removed", node, f"{name} is gone")
-        for name, node in came.items():
-            self._tell("event_type_added", node, f"{name} is new in a version that was released")
+        for name in came.keys() - set(renamed.values()):
+            self._tell("event_type_added", came[name], f"{name} is new in a version that was released")
 
 
 def takes_all(old: Node, new: Node) -> bool:
@@ -358,6 +333,10 @@ def _is_apart(one: Node, other: Node) -> bool:
     return (
         before is not None and after is not None and not before & after and not {"number", "integer"} <= before | after
     )
+
+
+def _renamed(before: Mapping[str, Node], after: Mapping[str, Node]) -> dict[str, str]:
+    return likely_renames(before, after, same, lambda one, other: types(one) == types(other))
 
 
 def _same_but_for_the_label(one: Node, other: Node) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -26,8 +26,8 @@ from perdure_conformance.vectors.folder import VectorsRefused, loaded
 from perdure_conformance.vectors.index import INDEX, Listed, read_index
 from perdure_conformance.vectors.vector import Vector
 
-MAX_FILES: Final = 20_000
-MAX_BYTES: Final = 256 * 2**20
+_MAX_FILES: Final = 20_000
+_MAX_BYTES: Final = 256 * 2**20
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 _LEFT_OUT: Final = frozenset({"node_modules", "__pycache__"})
 _TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -76,30 +76,38 @@ def read_side(name: str) -> Side:
     except (FileRefused, VectorsRefused) as error:
         raise GateRefused(str(error)) from error
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise GateRefused(f"{name} cannot be read: {reason}. Check its name and its permissions.") from error
+        raise unreadable(name, error) from error
+
+
+def unreadable(name: str, error: OSError | ValueError) -> GateRefused:
+    """Return that a file or folder cannot be read, and why."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return GateRefused(f"{name} cannot be read: {reason}. Check its name and its permissions.")
 
 
 def _read_side(name: str) -> Side:
     path = Path(name)
     path.stat()
     if path.is_dir():
-        return _side(name, path, sorted(_files(path)), is_file=False)
+        return _side(name, path, files_below(path, _SUFFIXES), is_file=False)
     return _side(name, path.parent, [path.name], is_file=True)
 
 
-def _files(folder: Path) -> Iterator[str]:
-    """Yield the files that may be of interest, by their paths in the folder: no link, nothing hidden."""
-    count = 0
+def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
+    """Return the files whose names end so, by their paths in a folder, in order: no link, nothing hidden.
+
+    Raises `GateRefused` for too many, and `OSError`.
+    """
+    found: list[str] = []
     for place, folders, names in os.walk(folder, onerror=_raise):
         folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _LEFT_OUT)
         for each in names:
             path = Path(place, each)
-            if each.lower().endswith(_SUFFIXES) and not each.startswith(".") and not path.is_symlink():
-                count += 1
-                if count > MAX_FILES:
-                    raise GateRefused(f"{folder} has more than {MAX_FILES:,} files: name the folders that matter.")
-                yield path.relative_to(folder).as_posix()
+            if each.lower().endswith(suffixes) and not each.startswith(".") and not path.is_symlink():
+                found.append(path.relative_to(folder).as_posix())
+        if len(found) > _MAX_FILES:
+            raise GateRefused(f"{folder} has more than {_MAX_FILES:,} files: name the folders that matter.")
+    return sorted(found)
 
 
 def _raise(error: OSError) -> None:
@@ -111,7 +119,7 @@ class _Reader:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._left = MAX_BYTES
+        self._left = _MAX_BYTES
 
     def text(self, file: str) -> Text:
         """Return the bytes of a file, whatever its name ends with. Raises `FileRefused`, `GateRefused`."""
@@ -121,7 +129,7 @@ class _Reader:
             raise GateRefused(f"{name} has more than {MAX_SOURCE_BYTES:,} bytes: make it smaller, or leave it out.")
         self._left -= len(text.content)
         if self._left < 0:
-            raise GateRefused(f"{self._folder} has more than {MAX_BYTES:,} bytes: name the folders that matter.")
+            raise GateRefused(f"{self._folder} has more than {_MAX_BYTES:,} bytes: name the folders that matter.")
         return text
 
     def value(self, file: str) -> JsonValue:

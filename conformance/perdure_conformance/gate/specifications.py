@@ -6,10 +6,8 @@ later version may say anything; but if the one before is gone, histories may ref
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from perdure.kernel.problems import pointer_token
 from perdure.kernel.specification import covered_by_hash
@@ -18,11 +16,11 @@ from perdure.kernel.values import JsonObject, JsonValue, canonical_json, digest
 from perdure_conformance.gate.changes import Change
 from perdure_conformance.gate.policy import Code
 from perdure_conformance.gate.referring import Reference
+from perdure_conformance.gate.renames import likely_renames
 from perdure_conformance.gate.sources import Document, GateRefused
 from perdure_conformance.gate.values import equal
 from perdure_conformance.histories.words import value_in_words
 
-_ALIKE: Final = 0.75
 Key = tuple[str, str, int]
 
 
@@ -198,29 +196,14 @@ def _naming(one: Workflow, node: str, references: Sequence[Reference] | None) ->
 def _nodes_gone(one: Workflow, other: Workflow) -> dict[str, str | None]:
     """Return the nodes that are gone, each with the alike one that came, if one did."""
     before, after = one.nodes, other.nodes
-    came = [name for name in after if name not in before]
-    found: dict[str, str | None] = {}
-    for name in before:
-        if name in after:
-            continue
-        likely = [each for each in came if each not in found.values() and _is_alike(before[name], after[each])]
-        ranked = sorted((_work(before[name]) == _work(after[each]), _ratio(name, each), each) for each in likely)
-        found[name] = ranked[-1][2] if ranked else None
-    return found
-
-
-def _is_alike(one: JsonObject, other: JsonObject) -> bool:
-    return _work(one) == _work(other) or _ratio(str(one["id"]), str(other["id"])) >= _ALIKE
+    renamed = likely_renames(before, after, lambda went, came: _work(went) == _work(came))
+    return {name: renamed.get(name) for name in before if name not in after}
 
 
 def _work(node: JsonObject) -> bytes:
     """Return what a node does, whatever it is called and wherever it stands."""
     left = {"id", "dependencies", "input_mapping"}
     return canonical_json({name: member for name, member in node.items() if name not in left})
-
-
-def _ratio(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 # What is another one under the same version

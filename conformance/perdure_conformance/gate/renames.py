@@ -1,0 +1,39 @@
+"""What went while an alike one came: told as a likely rename, the same way of members, types of events and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import SequenceMatcher
+from typing import Final, TypeVar
+
+Named = TypeVar("Named")
+
+_ALIKE: Final = 0.75
+"""How much of two names has to be the same, by the ratio of `difflib`, for them to be alike."""
+
+
+def likely_renames(
+    before: Mapping[str, Named],
+    after: Mapping[str, Named],
+    are_same: Callable[[Named, Named], bool],
+    may_be_same: Callable[[Named, Named], bool] = lambda _, __: True,
+) -> dict[str, str]:
+    """Return the names that went, each with the one that came in its place, if one did, and each of those once.
+
+    In its place came what is the same under another name, else what has the name that is most alike and may be the
+    same, though it was changed as well.
+    """
+    found: dict[str, str] = {}
+    for name, went in before.items():
+        if name in after:
+            continue
+        ranks = []
+        for other, came in after.items():
+            if other not in before and other not in found.values():
+                ratio = SequenceMatcher(None, name, other, autojunk=False).ratio()
+                is_same = are_same(went, came)
+                if is_same or (ratio >= _ALIKE and may_be_same(went, came)):
+                    ranks.append((is_same, ratio, other))
+        if ranks:
+            found[name] = max(ranks)[2]
+    return found
