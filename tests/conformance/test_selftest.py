@@ -17,9 +17,8 @@ from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.matrix import page
 from perdure_conformance.registry import Mutant, Twin
 from perdure_conformance.selftest import Kill, as_document, check_good, find, kill
-from perdure_conformance.tool.checks import Tool
-from perdure_conformance.tool.mutants import ToolMutant
 from perdure_conformance.tool.selftest import kill as kill_tool
+from perdure_conformance.tool.trial import Tool, ToolMutant
 
 FULL = os.environ.get("PERDURE_FULL") == "1"
 QUICK = () if FULL else ("--quick",)

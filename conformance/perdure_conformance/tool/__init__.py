@@ -1,5 +1,6 @@
 """The tool judged: `TOL-` requirements, checks of them, and mutants of the tool that the checks must find.
 
+trial       what is on trial: a tool, and one with a fault
 miniatures  tiny adapters that misbehave, each in one way
 samples     stored histories, with every kind of record, and files of them, sound or not
 frozen      golden vectors, and folders of them that differ

@@ -12,86 +12,38 @@ import signal
 import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from perdure.kernel.values import JsonObject, JsonValue, digest
-from perdure_conformance.adapters.exchange import NotRecorded, exchange
+from perdure_conformance.adapters.exchange import NotRecorded
 from perdure_conformance.adapters.model import LevelName, ModelTarget
-from perdure_conformance.adapters.smoke import Smoked, smoke
-from perdure_conformance.gate import comparison as comparison_of_releases
-from perdure_conformance.gate import replaying
 from perdure_conformance.golden.collection import all_vectors
-from perdure_conformance.golden.coverage import gaps, goals, reached
+from perdure_conformance.golden.coverage import goals, reached
 from perdure_conformance.harness import messages, schemas
-from perdure_conformance.harness.connection import AdapterFault, Connection, FaultKind, Unsupported
-from perdure_conformance.harness.process import ProcessConnection
+from perdure_conformance.harness.connection import AdapterFault, FaultKind, Unsupported
 from perdure_conformance.harness.targets import CommandTarget, Target
-from perdure_conformance.histories.conversion import NotWritten, copied
+from perdure_conformance.histories.conversion import NotWritten
 from perdure_conformance.histories.sealing import checksum_of, sealed_anew, snapshot_after, tied_to, with_state
-from perdure_conformance.histories.snapshots import verified_snapshot
 from perdure_conformance.histories.stored import HistoryRefused
-from perdure_conformance.histories.verification import verified_file
-from perdure_conformance.journal import profile
 from perdure_conformance.journal.mutants import MUTANTS
-from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
-from perdure_conformance.reports import comparison, rendering
 from perdure_conformance.reports.report import Report, build
 from perdure_conformance.requirements import requirements
-from perdure_conformance.suite import AnyProfile, Judgement, Options, Part
+from perdure_conformance.suite import Judgement, Options, Part
 from perdure_conformance.terms import NO_TERMS, Entry, Expected, Terms
 from perdure_conformance.tool import frozen, gating, planted, renderings, samples
-from perdure_conformance.vectors.folder import Difference, Wanted, differences, wanted_of
-from perdure_conformance.vectors.vector import Vector
+from perdure_conformance.tool.trial import Document, Tool
+from perdure_conformance.vectors.folder import wanted_of
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 _TIMEOUT_S: Final = 0.5
 
 PAGES: Final = ("tool.md",)
 """The pages whose requirements are checked here."""
-
-
-Document = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """What is on trial: rules, and a way to connect."""
-
-    rules: Rules = RULES
-    connect: Callable[..., Connection] = ProcessConnection
-    verify: Callable[[str, str | None], Document] = verified_file
-    """Verifies the history in a file, under a head if there is one, and says what `perdure verify --json` says."""
-    verify_snapshot: Callable[[str], Document] = verified_snapshot
-    """Verifies the snapshot in a file, beside its history if that is there, and says the same."""
-    convert: Callable[[str, str], None] = copied
-    """Writes the history in one file to another, in the format that its name says."""
-    render: renderings.Render = rendering.rendered
-    """Renders the report in a folder."""
-    compare: renderings.Compare = comparison.compared
-    """Compares the reports in two folders, and says what `perdure diff --json` says."""
-    smoke: Callable[[Target, float], Smoked] = smoke
-    """Tries a journal for so many seconds."""
-    exchange: Callable[[Target, float], Sequence[JsonObject]] = exchange
-    """Records what is said to a target, and what it says."""
-    differences: Callable[[Mapping[str, bytes], Wanted], list[Difference]] = differences
-    """Holds the files of a folder of vectors against what has to be there."""
-    gaps: Callable[[Sequence[Vector]], list[str]] = gaps
-    """Tells what has to have a vector, and has none."""
-
-    gate: gating.Gate = comparison_of_releases.gated
-    """Compares two releases, with stored histories if there are any, and says what `perdure gate --json` says."""
-    replay: gating.Replay = replaying.replayed
-    """Replays the histories in a folder on a kernel, and says the same."""
-
-    @property
-    def journal(self) -> AnyProfile:
-        """The profile on which it is tried."""
-        return profile.under(self.rules)
 
 
 Complaint = str | None

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -32,22 +32,12 @@ from perdure_conformance.journal.world import AcquireStep, LoadStep
 from perdure_conformance.requirements import Requirement
 from perdure_conformance.terms import Expected, Surprise, parsed, surprises
 from perdure_conformance.tool import mutants_of_gates, mutants_of_reports
-from perdure_conformance.tool.checks import Document, Tool
 from perdure_conformance.tool.samples import write
+from perdure_conformance.tool.trial import Document, Tool, ToolMutant
 from perdure_conformance.vectors.folder import Difference, Wanted, What, differences
 from perdure_conformance.vectors.index import INDEX, read_index
 from perdure_conformance.vectors.vector import Vector
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth, Evidence, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class ToolMutant:
-    """A tool with one fault."""
-
-    name: str
-    breaks: str
-    fault: str
-    tool: Tool
 
 
 def _counts_failures_only(verdicts: Sequence[Verdict], depth: Depth, *, faulty: bool) -> int:
@@ -521,10 +511,7 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
         "says that a snapshot fits its history where there is none",
         _saying_of_snapshots(_all_checked),
     ),
-    *(
-        ToolMutant(each.name, each.breaks, each.fault, Tool(render=each.render, compare=each.compare))
-        for each in mutants_of_reports.FAULTS
-    ),
+    *mutants_of_reports.MUTANTS,
     ToolMutant(
         "ReadyDespiteFaults",
         "TOL-021",
@@ -540,10 +527,7 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     ToolMutant(
         "RecordsTheFolder", "TOL-022", "records the folder of the state", Tool(exchange=_recording_the_folder())
     ),
-    *(
-        ToolMutant(each.name, each.breaks, each.fault, Tool(gate=each.gate, replay=each.replay))
-        for each in mutants_of_gates.FAULTS
-    ),
+    *mutants_of_gates.MUTANTS,
     ToolMutant("OverlooksMissingFiles", "TOL-023", "compares the files that are there", _telling(_is_not("missing"))),
     ToolMutant("OverlooksForeignFiles", "TOL-023", "compares the files of vectors alone", _telling(_is_not("extra"))),
     ToolMutant("ComparesQuestionsAlone", "TOL-023", "compares no answers", _telling(_is_not("answer"))),

@@ -8,7 +8,6 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -20,33 +19,22 @@ from perdure_conformance.reports import comparison, reading, rendering
 from perdure_conformance.reports.reading import Document, ReadReport
 from perdure_conformance.reports.rendering import FormatName
 from perdure_conformance.reports.report import IN_PART
-from perdure_conformance.tool.renderings import Compare, Render
+from perdure_conformance.tool.trial import Tool, ToolMutant
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a tool, and whose check must find it."""
-
-    name: str
-    breaks: str
-    fault: str
-    render: Render = rendering.rendered
-    compare: Compare = comparison.compared
-
-
-def _writing(form: FormatName, change: Callable[[str], str]) -> Render:
-    """Return a renderer that writes one format otherwise."""
+def _writing(form: FormatName, change: Callable[[str], str]) -> Tool:
+    """Return a tool that writes one format otherwise."""
 
     def render(folder: Path, name: FormatName) -> str:
         told = rendering.rendered(folder, name)
         return change(told) if name == form else told
 
-    return render
+    return Tool(render=render)
 
 
-def _reading(change: Callable[[ReadReport], ReadReport]) -> Render:
-    """Return a renderer that understands reports otherwise."""
-    return lambda folder, form: rendering.render(change(reading.read(folder)), form)
+def _reading(change: Callable[[ReadReport], ReadReport]) -> Tool:
+    """Return a tool that understands reports otherwise."""
+    return Tool(render=lambda folder, form: rendering.render(change(reading.read(folder)), form))
 
 
 def _with_all_of_stderr(folder: Path, form: FormatName) -> str:
@@ -89,9 +77,9 @@ def _across_profiles(before: Path, after: Path) -> JsonObject:
     return comparison.document(comparison.compare(one, msgspec.structs.replace(other, suite=suite)))
 
 
-def _saying(change: Callable[[dict[str, JsonValue]], JsonObject]) -> Compare:
-    """Return a comparison that says something else of what it found out."""
-    return lambda before, after: change(dict(comparison.compared(before, after)))
+def _saying(change: Callable[[dict[str, JsonValue]], JsonObject]) -> Tool:
+    """Return a tool that says something else of what it found out when it compared."""
+    return Tool(compare=lambda before, after: change(dict(comparison.compared(before, after))))
 
 
 def _without_a_name(found: dict[str, JsonValue]) -> JsonObject:
@@ -109,72 +97,74 @@ def _failures_alone(found: dict[str, JsonValue]) -> JsonObject:
     return {**found, "regressions": worse, "exit_code": int(bool(worse))}
 
 
-FAULTS: Final = (
-    Fault(
+MUTANTS: Final[tuple[ToolMutant, ...]] = (
+    ToolMutant(
         "RendersMarkup",
         "TOL-017",
         "writes what it was told into a page as it is",
-        render=_writing("html", html.unescape),
+        _writing("html", html.unescape),
     ),
-    Fault(
+    ToolMutant(
         "QuotesNothing",
         "TOL-017",
         "writes what it was told into Markdown as it is",
-        render=_writing("markdown", lambda told: re.sub(r"(?<!`)`(?!`)", "", told)),
+        _writing("markdown", lambda told: re.sub(r"(?<!`)`(?!`)", "", told)),
     ),
-    Fault(
+    ToolMutant(
         "CommandsTheService",
         "TOL-017",
         "lets a line of a report be a command to whoever reads the log",
-        render=_writing("junit", lambda told: told.replace(r"\x3a:", "::")),
+        _writing("junit", lambda told: told.replace(r"\x3a:", "::")),
     ),
-    Fault("ShowsAllOfStderr", "TOL-017", "shows all that was written to standard error", render=_with_all_of_stderr),
-    Fault(
+    ToolMutant(
+        "ShowsAllOfStderr", "TOL-017", "shows all that was written to standard error", Tool(render=_with_all_of_stderr)
+    ),
+    ToolMutant(
         "CutsInSilence",
         "TOL-017",
         "cuts long texts and does not say so",
-        render=_writing("html", lambda told: re.sub(r"… \([^()]* left out\)", "", told)),
+        _writing("html", lambda told: re.sub(r"… \([^()]* left out\)", "", told)),
     ),
-    Fault("NumbersItsRenderings", "TOL-018", "says what the folder does not say", render=_with_a_number),
-    Fault("FollowsLinks", "TOL-018", "reads what a link in the folder leads to", render=_through_links),
-    Fault("BelievesEveryReport", "TOL-018", "takes a report's word for its exit code", render=_believing),
-    Fault(
+    ToolMutant("NumbersItsRenderings", "TOL-018", "says what the folder does not say", Tool(render=_with_a_number)),
+    ToolMutant("FollowsLinks", "TOL-018", "reads what a link in the folder leads to", Tool(render=_through_links)),
+    ToolMutant("BelievesEveryReport", "TOL-018", "takes a report's word for its exit code", Tool(render=_believing)),
+    ToolMutant(
         "PaintsEveryBadgeGreen",
         "TOL-019",
         "gives a green badge to whatever was judged",
-        render=_writing("badge", lambda told: re.sub(r'"color": "[a-z]+"', '"color": "brightgreen"', told)),
+        _writing("badge", lambda told: re.sub(r'"color": "[a-z]+"', '"color": "brightgreen"', told)),
     ),
-    Fault(
+    ToolMutant(
         "SkipsWhatIsOpen",
         "TOL-019",
         "writes into JUnit XML that what is inconclusive was skipped",
-        render=_writing("junit", lambda told: re.sub(r"<(/?)error", r"<\1skipped", told)),
+        _writing("junit", lambda told: re.sub(r"<(/?)error", r"<\1skipped", told)),
     ),
-    Fault("LeavesOutGaps", "TOL-019", "does not say what is not covered", render=_reading(_without_gaps)),
-    Fault("TakesAPartForTheWhole", "TOL-019", "shows a part as if it were all", render=_reading(_as_a_whole)),
-    Fault(
+    ToolMutant("LeavesOutGaps", "TOL-019", "does not say what is not covered", _reading(_without_gaps)),
+    ToolMutant("TakesAPartForTheWhole", "TOL-019", "shows a part as if it were all", _reading(_as_a_whole)),
+    ToolMutant(
         "PassesEveryPart",
         "TOL-019",
         "gives what was judged in part the name of the whole, in JUnit XML",
-        render=_writing("junit", lambda told: told.replace("conformant in what was selected", "conformant")),
+        _writing("junit", lambda told: told.replace("conformant in what was selected", "conformant")),
     ),
-    Fault(
+    ToolMutant(
         "NamesNothingButRequirements",
         "TOL-020",
         "does not name a new fault, nor what is not excused any more",
-        compare=_saying(_without_a_name),
+        _saying(_without_a_name),
     ),
-    Fault("ComparesAcrossProfiles", "TOL-020", "compares reports of two profiles", compare=_across_profiles),
-    Fault(
+    ToolMutant("ComparesAcrossProfiles", "TOL-020", "compares reports of two profiles", Tool(compare=_across_profiles)),
+    ToolMutant(
         "CountsFailuresAlone",
         "TOL-020",
         "calls nothing a regression but a failure",
-        compare=_saying(_failures_alone),
+        _saying(_failures_alone),
     ),
-    Fault(
+    ToolMutant(
         "ForgetsTheTerms",
         "TOL-020",
         "does not say that reports were made otherwise",
-        compare=_saying(lambda found: {**found, "conditions": []}),
+        _saying(lambda found: {**found, "conditions": []}),
     ),
 )

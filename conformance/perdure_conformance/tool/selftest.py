@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perdure_conformance.requirements import requirements_of
-from perdure_conformance.tool.checks import CHECKS, PAGES, Tool
-from perdure_conformance.tool.mutants import TOOL_MUTANTS, ToolMutant
+from perdure_conformance.tool.checks import CHECKS, PAGES
+from perdure_conformance.tool.mutants import TOOL_MUTANTS
+from perdure_conformance.tool.trial import Tool, ToolMutant
 
 
 @dataclass(frozen=True, slots=True)
