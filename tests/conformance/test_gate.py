@@ -17,6 +17,7 @@ from tests.conformance.histories import REVIEW_LOOP, run
 from perdure_conformance import data
 from perdure_conformance.gate.comparison import compare
 from perdure_conformance.gate.policy import POLICY, Code
+from perdure_conformance.gate.renames import likely_renames
 from perdure_conformance.gate.sources import GateRefused
 from perdure_conformance.golden.export import exported
 from perdure_conformance.tool.planted import PLANTED
@@ -314,6 +315,20 @@ def test_what_said_what_a_member_means_is_not_simply_looser_when_it_is_gone(tmp_
     one = write(tmp_path / "new", {"x.json": {"$id": "urn:x", "type": "object", "allOf": members[:1]}})
     assert [change.code for change in compare(str(both), str(one)).changes] == ["condition_changed"]
     assert [change.code for change in compare(str(one), str(both)).changes] == ["limit_tightened"]
+
+
+def test_a_rename_is_told_of_what_is_most_alike_and_once() -> None:
+    def renames(before: dict[str, int], after: dict[str, int]) -> dict[str, str]:
+        return likely_renames(
+            before, after, lambda went, came: went == came, lambda went, came: went // 10 == came // 10
+        )
+
+    assert renames({"kept": 1, "name": 2}, {"kept": 1, "label": 2}) == {"name": "label"}
+    assert renames({"name": 2}, {"named": 3}) == {"name": "named"}
+    assert renames({"name": 2}, {"named": 13, "label": 3}) == {}
+    assert renames({"name": 2, "names": 3}, {"named": 3}) == {"names": "named"}
+    assert renames({"names": 3, "name": 2}, {"named": 4}) == {"name": "named"}
+    assert renames({"name": 2}, {"kind": 2, "named": 2}) == {"name": "named"}
 
 
 def test_a_workflow_is_found_in_another_file(tmp_path: Path) -> None:

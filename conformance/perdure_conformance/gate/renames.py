@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
+from itertools import product
 from typing import Final, TypeVar
 
 Named = TypeVar("Named")
@@ -20,20 +21,17 @@ def likely_renames(
 ) -> dict[str, str]:
     """Return the names that went, each with the one that came in its place, if one did, and each of those once.
 
-    In its place came what is the same under another name, else what has the name that is most alike and may be the
-    same, though it was changed as well.
+    In its place came what is the same under another name; else what has an alike name and may be the same, though it
+    was changed as well. The most alike come first.
     """
+    likely = []
+    for name, other in product(before.keys() - after.keys(), after.keys() - before.keys()):
+        is_same = are_same(before[name], after[other])
+        ratio = SequenceMatcher(None, name, other, autojunk=False).ratio()
+        if is_same or (ratio >= _ALIKE and may_be_same(before[name], after[other])):
+            likely.append((is_same, ratio, name, other))
     found: dict[str, str] = {}
-    for name, went in before.items():
-        if name in after:
-            continue
-        ranks = []
-        for other, came in after.items():
-            if other not in before and other not in found.values():
-                ratio = SequenceMatcher(None, name, other, autojunk=False).ratio()
-                is_same = are_same(went, came)
-                if is_same or (ratio >= _ALIKE and may_be_same(went, came)):
-                    ranks.append((is_same, ratio, other))
-        if ranks:
-            found[name] = max(ranks)[2]
+    for _, _, name, other in sorted(likely, reverse=True):
+        if name not in found and other not in found.values():
+            found[name] = other
     return found
