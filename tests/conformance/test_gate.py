@@ -18,11 +18,15 @@ from perdure_conformance import data
 from perdure_conformance.gate.comparison import compare
 from perdure_conformance.gate.policy import POLICY, Code
 from perdure_conformance.gate.renames import likely_renames
+from perdure_conformance.gate.replaying import replay
 from perdure_conformance.gate.sources import GateRefused
 from perdure_conformance.golden.export import exported
+from perdure_conformance.reducer.dispatch import KERNELS
 from perdure_conformance.tool.planted import PLANTED
 from perdure_conformance.tool.released import BREW, EVENTS, GONE, MENU, ORDER, RELEASED, changed, write
-from perdure_conformance.vectors.folder import files_in, loaded
+from perdure_conformance.vectors.folder import changes, contents_of, files_in, loaded
+from perdure_conformance.vectors.folder import write as write_vectors
+from perdure_conformance.vectors.vector import Vector
 
 SCHEMA = Draft202012Validator(json.loads((data.schemas() / "gate-1.json").read_text("utf-8")))
 ELSEWHERE = {"node_left_out", "workflow_left_out"}
@@ -152,14 +156,36 @@ def test_it_says_which_record_refers_to_what_is_gone(tmp_path: Path) -> None:
 
 def test_exported_vectors_are_replayed(tmp_path: Path) -> None:
     every = {vector.kind: vector for vector in loaded(files_in(data.vectors()))}
-    for path, content in exported(every.values(), b"# A page\n").items():
-        (tmp_path / "vectors" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "vectors" / path).write_bytes(content)
+    contents = exported(every.values(), b"# A page\n")
+    write_vectors(tmp_path / "vectors", contents, changes({}, contents))
     found = gate("--journals", "vectors", "reference", cwd=tmp_path)
     assert found["verdict"] == "same"
     assert len(found["histories"]) == 1
     assert found["not_covered"]
     assert gate("vectors", "vectors", cwd=tmp_path)["compared"]["vectors"] == len(every)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b"5", {"accepted": True}),
+        (b"[]", {"accepted": True}),
+        (b"[" * 9_999, {"accepted": True}),
+        (b'{"command": 5}', {"accepted": True}),
+        (b'{"version": 5}', {"accepted": True}),
+        (b'{"version": 5, "event": {}}', {}),
+        (b'{"version": 5, "event": {}}', {"accepted": "yes"}),
+        (b"", {"accepted": True}),
+    ],
+)
+def test_a_vector_that_is_no_history_or_has_no_answer_has_no_verdict(
+    tmp_path: Path, line: bytes, expected: dict[str, Any]
+) -> None:
+    contents = contents_of([Vector("reduce", "a history", (), {".jsonl": line}, expected)])
+    write_vectors(tmp_path, contents, changes({}, contents))
+    found = replay(str(tmp_path), KERNELS.find("reference", ()), 10.0)
+    assert [each.verdict for each in found.histories] == ["unreadable"]
+    assert found.exit_code == 3
 
 
 FORGETFUL = """

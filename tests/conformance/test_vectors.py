@@ -310,7 +310,7 @@ def test_what_readers_of_json_err_about_has_a_vector(is_taken: Callable[[bytes],
     for name in wrong:
         told = by_id[name].expected
         is_right = next(bool(told[word]) for word in ("read", "valid", "accepted") if word in told)
-        assert is_taken(next(iter(by_id[name].files.values()))) != is_right, name
+        assert is_taken(by_id[name].question) != is_right, name
 
 
 # A kernel is asked about them
@@ -454,12 +454,12 @@ def test_the_example_of_the_page_finds_the_one_history_that_a_reducer_gets_wrong
     assert example.count("\n") <= 14
     assert vectors("export", str(tmp_path / "vectors")).exit_code == 0
     of_reducers = [vector for vector in golden() if vector.kind == "reduce"]
-    answers = {next(iter(vector.files.values())).decode(): dict(vector.expected) for vector in of_reducers}
+    answers = {vector.question.decode(): dict(vector.expected) for vector in of_reducers}
     wrong = next(vector for vector in of_reducers if vector.expected.get("code") == "invalid_specification")
-    answers[next(iter(wrong.files.values())).decode()] = {"accepted": True, "whole": True}
+    answers[wrong.question.decode()] = {"accepted": True, "whole": True}
     for vector in of_reducers:
         if vector.expected.get("code") == "unknown_member":
-            answers[next(iter(vector.files.values())).decode()]["kind"] = "of the other kind"
+            answers[vector.question.decode()]["kind"] = "of the other kind"
     (tmp_path / "answers.json").write_text(json.dumps(list(answers.items())), "utf-8")
     (tmp_path / "reducer.mjs").write_text(_TABLE, "utf-8")
     (tmp_path / "example.mjs").write_text(example, "utf-8")

@@ -16,6 +16,7 @@ from perdure_conformance.cli.common import (
     even_if_nobody_reads,
     print_json,
     print_lines,
+    write_file,
     write_product,
     wrong_usage,
 )
@@ -101,7 +102,7 @@ def check_vectors(folder: FolderOption = None, as_json: JsonOption = False) -> N
 def _amount() -> str:
     kinds = Counter(vector.kind for vector in all_vectors())
     told = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
-    return f"{len(all_vectors())} vectors: {told}\ndigest  {digest_of(map(listed, all_vectors()))}".replace("\n", "; ")
+    return f"{len(all_vectors())} vectors: {told}; digest  {digest_of(map(listed, all_vectors()))}"
 
 
 def write_vectors(
@@ -172,7 +173,7 @@ def export_vectors(
         write_product(archived(contents), "Name a file with --tar.")
         sys.exit(CONFORMANT)
     if tar is not None:
-        _write_archive(Path(tar), archived(contents))
+        write_file(tar, archived(contents), "--tar")
     with even_if_nobody_reads():
         print_lines([f"WRITTEN  {counted(len(contents), 'file')} to {tar or output}"])
     sys.exit(CONFORMANT)
@@ -209,13 +210,6 @@ def generate_vectors(
 def _page(folder: Path) -> bytes:
     page = folder / FORMAT_PAGE
     return page.read_bytes() if page.is_file() else b""
-
-
-def _write_archive(file: Path, content: bytes) -> None:
-    try:
-        file.write_bytes(content)
-    except OSError as error:
-        wrong_usage(f"{file} cannot be written: {error.strerror}. Name another file with --tar.")
 
 
 def _folder(named: Path | None) -> Path:

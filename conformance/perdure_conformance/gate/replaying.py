@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from perdure.kernel.consequences import owed
 from perdure.kernel.errors import HistoryError
@@ -145,7 +147,7 @@ def _of_vectors(vectors: Vectors) -> tuple[list[Question], tuple[str, ...]]:
 
 def _replayed(room: KernelRoom, file: str, where: Vector | StoredHistory, claims: Capabilities) -> Replayed:
     try:
-        history = tuple(where.entries()) if isinstance(where, StoredHistory) else read_history(_content(where))[0]
+        history = tuple(where.entries()) if isinstance(where, StoredHistory) else read_history(where.question)[0]
     except (GateRefused, ValueError) as error:
         return Replayed(file, "unreadable", sentence=str(error))
     if not history:
@@ -156,47 +158,56 @@ def _replayed(room: KernelRoom, file: str, where: Vector | StoredHistory, claims
         return _by_the_model(room, file, history, claims)
     except Inconclusive as error:
         return Replayed(file, "no_answer", sentence=f"{error}")
+    except msgspec.ValidationError as error:
+        return Replayed(file, "unreadable", sentence=f"Its vector has no answer: {error}.")
     except AdapterFault as fault:
         if fault.kind not in LAPSES:
             raise
         return Replayed(file, "no_answer", sentence=fault.sentence)
 
 
-def _content(vector: Vector) -> bytes:
-    return next(iter(vector.files.values()))
+class _Expected(msgspec.Struct, frozen=True):
+    """The answer that a vector has to a history."""
+
+    accepted: bool
+    whole: bool | None = None
+    kind: str | None = None
+    code: str | None = None
+    sequence: int | None = None
+    state_digest: str | None = None
+    output: Any = None
 
 
 def _by_the_vector(room: KernelRoom, vector: Vector, history: Sequence[Entry], claims: Capabilities) -> Replayed:
     """Compare an answer with the one that a vector has."""
-    answer, expected = room.reduce(history), vector.expected
-    if answer.accepted != expected["accepted"]:
+    answer, expected = room.reduce(history), msgspec.convert(vector.expected, _Expected)
+    if answer.accepted != expected.accepted:
         return _otherwise(vector.id, expected, answer)
     if not answer.accepted:
-        is_free = expected["code"] in OF_EITHER_KIND
-        same = answer.sequence == expected["sequence"] and (is_free or answer.kind == expected["kind"])
+        is_free = expected.code in OF_EITHER_KIND
+        same = answer.sequence == expected.sequence and (is_free or answer.kind == expected.kind)
         return Replayed(vector.id, "same") if same else _otherwise(vector.id, expected, answer)
-    if answer.whole != expected["whole"]:
+    if answer.whole != expected.whole:
         return _otherwise(vector.id, expected, answer)
     if claims.state and answer.whole:
         digests = {digest(answer.state or {}), digest(bare(answer.state or {}))}
-        if expected["state_digest"] not in digests or not equal(expected["output"], answer.output):
+        if expected.state_digest not in digests or not equal(expected.output, answer.output):
             told = f"state_digest {min(digests)}, output {value_in_words(answer.output)}"
-            wanted = f"state_digest {expected['state_digest']}, output {value_in_words(expected['output'])}"
+            wanted = f"state_digest {expected.state_digest}, output {value_in_words(expected.output)}"
             return Replayed(vector.id, "differs", len(history), f"The state after it is another: {told}, not {wanted}.")
     return Replayed(vector.id, "same")
 
 
-def _otherwise(name: str, expected: JsonObject, answer: Reduced) -> Replayed:
-    wanted = {each: expected[each] for each in ("accepted", "whole", "kind", "sequence") if each in expected}
-    sequences = [each for each in (answer.sequence, expected.get("sequence")) if isinstance(each, int)]
-    sentence = f"The answer is {_words(answer)}, and not {value_in_words(wanted)}."
+def _otherwise(name: str, expected: _Expected, answer: Reduced) -> Replayed:
+    sequences = [each for each in (answer.sequence, expected.sequence) if each is not None]
+    why = "" if answer.code is None else f" ({answer.code})"
+    sentence = f"The answer is {_words(answer)}{why}, and not {_words(expected)}."
     return Replayed(name, "differs", min(sequences, default=None), sentence)
 
 
-def _words(answer: Reduced) -> str:
+def _words(answer: Reduced | _Expected) -> str:
     told = {"accepted": answer.accepted, "whole": answer.whole, "kind": answer.kind, "sequence": answer.sequence}
-    why = "" if answer.code is None else f" ({answer.code})"
-    return value_in_words({name: value for name, value in told.items() if value is not None}) + why
+    return value_in_words({name: value for name, value in told.items() if value is not None})
 
 
 def _by_the_model(room: KernelRoom, file: str, history: tuple[Entry, ...], claims: Capabilities) -> Replayed:

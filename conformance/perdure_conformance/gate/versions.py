@@ -170,7 +170,7 @@ def _without_vectors(schema: Schema, root: Node, shown: Sequence[Vector]) -> Ite
 def _entries(vector: Vector) -> list[tuple[int, str]]:
     """Return the events of a vector, each as its version and its type; none of what is no history."""
     try:
-        history, _ = read_history(next(iter(vector.files.values())))
-    except (ValueError, AttributeError, StopIteration):
+        history, _ = read_history(vector.question)
+    except ValueError:
         return []
     return [(entry.version, str(entry.event.get("type"))) for entry in history]

@@ -30,9 +30,8 @@ def exported(vectors: Iterable[Vector], page: bytes) -> dict[str, bytes]:
 
 def _state(vector: Vector) -> bytes:
     """Return the state that a history amounts to, or a run is restored to, for people and for programs."""
-    content = next(iter(vector.files.values()))
     is_shown = vector.kind == "restore"
-    question = Query((), shown=read_shown(content)) if is_shown else Query(read_history(content)[0])
+    question = Query((), shown=read_shown(vector.question)) if is_shown else Query(read_history(vector.question)[0])
     state = truth_about(question).state
     assert state is not None
     return (json.dumps(document_of_state(state), indent=1, ensure_ascii=True) + "\n").encode()

@@ -78,19 +78,15 @@ def _past(vectors: list[Vector]) -> tuple[Entry, ...]:
     return tuple(Entry(record["schema_version"], record["event"]) for record in map(opened, longest))
 
 
-def _question(vector: Vector) -> bytes:
-    return next(iter(vector.files.values()))
-
-
 def _shown(vector: Vector) -> Shown:
-    return read_shown(_question(vector))
+    return read_shown(vector.question)
 
 
 def _side(vector: Vector, past: tuple[Entry, ...]) -> Side:
     if vector.kind == "restore":
         shown = _shown(vector)
         return Side(Query(past, shown=shown), _restored(vector, len(shown.records)))
-    history, command = read_history(_question(vector))
+    history, command = read_history(vector.question)
     expected = vector.expected
     codes: tuple[str, ...] = tuple(msgspec.convert(expected.get("codes", ()), list[str])[1:])
     told = () if command is None and expected.get("whole") else None

@@ -6,7 +6,7 @@ An identity is a number: `attempt(1)` is always the same attempt.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -352,9 +352,13 @@ def written_history(history: Iterable[Entry], command: JsonObject | None = None)
 
 
 def read_history(content: bytes) -> tuple[tuple[Entry, ...], JsonObject | None]:
-    """Return the history and the command that JSON lines hold."""
-    lines: Sequence[JsonObject] = [json.loads(line) for line in content.splitlines()]
+    """Return the history and the command that JSON lines hold. Raises `ValueError` for lines that hold neither."""
+    try:
+        lines = [msgspec.convert(json.loads(line), dict[str, Any]) for line in content.splitlines()]
+    except RecursionError as error:
+        raise ValueError("a line is nested too deep") from error
     command = lines[-1].get("command") if lines else None
     entries = lines if command is None else lines[:-1]
-    assert command is None or isinstance(command, Mapping)
+    if command is not None and not isinstance(command, Mapping):
+        raise ValueError("a command is no object")
     return tuple(msgspec.convert(entry, Entry) for entry in entries), command

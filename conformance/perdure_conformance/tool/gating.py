@@ -26,7 +26,8 @@ from perdure_conformance.reducer.reference import begun, command_of, read_entry
 from perdure_conformance.tool import frozen, samples
 from perdure_conformance.tool.planted import NEXT_WITHOUT_CLEAN, Twins
 from perdure_conformance.tool.released import BREW, GONE, MENU, ORDER, RELEASED, Edit, Release, changed, write
-from perdure_conformance.vectors.folder import contents_of
+from perdure_conformance.vectors.folder import changes, contents_of
+from perdure_conformance.vectors.folder import write as write_vectors
 from perdure_conformance.vectors.index import INDEX
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
@@ -204,9 +205,8 @@ def vectors_decide_what_is_right(replay: Replay) -> Complaint:
     """Replay golden vectors on the model, as they are, and with another answer each."""
     vector = next(each for each in frozen.vectors_of_every_kind() if each.kind == "reduce")
     with TemporaryDirectory(prefix="perdure-") as place:
-        for path, content in contents_of([vector]).items():
-            Path(place, path).parent.mkdir(exist_ok=True)
-            Path(place, path).write_bytes(content)
+        contents = contents_of([vector])
+        write_vectors(Path(place), contents, changes({}, contents))
         reference = KERNELS.find("reference", ())
         found = replay(Path(place), reference)
         if found["exit_code"] != CONFORMANT or not _rows(found):

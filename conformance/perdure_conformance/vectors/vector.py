@@ -48,6 +48,11 @@ class Vector:
         return f"{self.kind}/{_slug(self.name)}"
 
     @property
+    def question(self) -> bytes:
+        """The content of its first file; nothing if it has none."""
+        return next(iter(self.files.values()), b"")
+
+    @property
     def contents(self) -> Mapping[str, bytes]:
         """The content of each file, by its path in the folder."""
         return {self.id + ending: content for ending, content in self.files.items()}
