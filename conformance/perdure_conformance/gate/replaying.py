@@ -27,7 +27,7 @@ from perdure_conformance.harness.targets import Target
 from perdure_conformance.histories.words import value_in_words
 from perdure_conformance.reducer.contract import Capabilities, Entry, Reduced
 from perdure_conformance.reducer.histories import read_history
-from perdure_conformance.reducer.questions import OF_EITHER_KIND, Query, Setting, hold, truth_about
+from perdure_conformance.reducer.questions import OF_EITHER_KIND, Query, Setting, hold, question_about, truth_about
 from perdure_conformance.reducer.reference import begun, read_entry
 from perdure_conformance.reducer.room import KernelRoom
 from perdure_conformance.reducer.views import bare, view_of
@@ -212,10 +212,7 @@ def _words(answer: Reduced | _Expected) -> str:
 
 def _by_the_model(room: KernelRoom, file: str, history: tuple[Entry, ...], claims: Capabilities) -> Replayed:
     """Hold an answer against the model's, as `perdure check reducer` does."""
-    question = Query(history, told=())
-    truth = truth_about(question)
-    if truth.error is not None or truth.owed is not None:
-        question = Query(history)
+    question, truth = question_about(history)
     answer = room.reduce(history)
     try:
         hold(question, truth, answer, Setting(claims, room.reduce), frozenset(), Counter())

@@ -16,7 +16,15 @@ from perdure_conformance.reducer.contract import Capabilities
 from perdure_conformance.reducer.drawn import draw_questions
 from perdure_conformance.reducer.generated import Generated, generate
 from perdure_conformance.reducer.golden import golden_questions
-from perdure_conformance.reducer.questions import BesideThePoint, Query, Setting, Truth, can_be_asked, hold, truth_about
+from perdure_conformance.reducer.questions import (
+    BesideThePoint,
+    Query,
+    Setting,
+    Truth,
+    can_be_asked,
+    hold,
+    question_about,
+)
 from perdure_conformance.reducer.room import KernelRoom
 from perdure_conformance.reducer.rules import RULES
 from perdure_conformance.reducer.scenarios import all_scenarios
@@ -135,10 +143,7 @@ class _ReducerCourt(QuestionCourt[ReducerCase, Capabilities, Query]):
         self.judgement.counts["disagreements"] = self._disagreements
 
     def _compare(self, generated: Generated) -> None:
-        question = Query(generated.history, told=())
-        truth = truth_about(question)
-        if truth.error is not None or truth.owed is not None:
-            question = msgspec.structs.replace(question, told=None)
+        question, truth = question_about(generated.history)
 
         def compare(off: frozenset[str]) -> None:
             answer, setting = self._room.ask(question), Setting(self.claims, self._room.reduce)

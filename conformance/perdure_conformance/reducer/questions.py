@@ -128,6 +128,14 @@ def truth_about(question: Query) -> Truth:
     return Truth(state=state, error=None, sequence=0, owed=due, decided=decided)
 
 
+def question_about(history: tuple[Entry, ...]) -> tuple[Query, Truth]:
+    """Return the question what a history amounts to, and the truth: all of the state is told, where there is one."""
+    question = Query(history, told=())
+    truth = truth_about(question)
+    has_state = truth.error is None and truth.owed is None
+    return (question if has_state else Query(history)), truth
+
+
 def _truth_about_a_journal(shown: Shown) -> Truth:
     try:
         found = recovered(shown, RULES)
