@@ -45,7 +45,7 @@ from perdure_conformance.journal.operations import (
 )
 from perdure_conformance.journal.play import Play, Site, Tally
 from perdure_conformance.journal.profile import JOURNAL
-from perdure_conformance.journal.races import COMPLAINTS, LeaseRaceStep, RaceStep, complaint
+from perdure_conformance.journal.races import COMPLAINTS, LeaseRaceStep, RaceStep, complaint, in_words
 from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.scripts import append, event, load
 from perdure_conformance.journal.timeline import timeline
@@ -502,9 +502,10 @@ def test_a_complaint_names_the_run_the_record_and_who_did_what() -> None:
     found = complaint("JRN-027", step)
     assert found is not None
     assert (found.words, found.sequence) == ("two appends were acknowledged at one sequence", 1)
-    assert replace(step, names=names).told.split("\n") == [*TOLD]
+    step = replace(step, names=names)
+    assert in_words(step).split("\n") == [*TOLD]
     marked = [f"{line} ✗" for line in TOLD[:2]]
-    assert replace(step, names=names).told_with(found).split("\n") == [*marked, *TOLD[2:], "✗ at sequence 1 of run 0"]
+    assert in_words(step, found).split("\n") == [*marked, *TOLD[2:], "✗ at sequence 1 of run 0"]
 
 
 def test_each_call_of_a_race_stands_in_the_lane_of_its_process() -> None:

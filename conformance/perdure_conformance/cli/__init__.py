@@ -1,4 +1,4 @@
-"""The command line, one file a command; `common` is what they share.
+"""The command line, one file a command; `common` and `pictures` are what they share.
 
 Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 130 interrupted.
 """

@@ -6,6 +6,7 @@ local       a connection to a Python object, on a thread of its own
 process     a connection to a program, over its standard input and output
 messages    the lines of the protocol, and their limits
 schemas     what each message may be, checked in both directions
+problems    what is wrong with a message that may not be
 factories   Python objects by name
 dispatch    what turns messages into calls of a Python object
 serve       the other side: a Python object as a program

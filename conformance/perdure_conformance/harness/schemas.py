@@ -138,13 +138,13 @@ def _error(method: str, error: JsonValue) -> AdapterFault | Unsupported:
 
 def _first_problem(schema: str, instance: JsonValue) -> str | None:
     """Return where and how `instance` breaks the schema, or None."""
-    from perdure_conformance.harness.differences import first_problem  # noqa: PLC0415 - see there
+    from perdure_conformance.harness.problems import first_problem  # noqa: PLC0415 - see there
 
     return first_problem(schema, instance)
 
 
 def _about_a_refusal(method: str, result: JsonObject) -> str:
     """Return what is wrong with a refusal that is not right."""
-    from perdure_conformance.harness.differences import about_a_refusal  # noqa: PLC0415 - see there
+    from perdure_conformance.harness.problems import about_a_refusal  # noqa: PLC0415 - see there
 
     return about_a_refusal(method, result)

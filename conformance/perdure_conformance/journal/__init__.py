@@ -13,8 +13,10 @@ scripts     one short sequence for each rule, with its accepted twin; scripts_on
 written     all scripts
 racing      a race: several handles at once, each on a thread
 races       what came of a race, and what must be true of it
+calls       its calls: who asked what, when, and what came; in words, and read back
 linearizability whether some order of calls explains all their answers
 machine     the stateful machine: sequences nobody thought of
+effort      what it is told and tells
 cases       a failing play as data: played again, and the ways to make it smaller
 describe    operations in words
 timeline    operations in lanes, for a picture
@@ -22,7 +24,7 @@ claims      what is claimed, what that brings, and the words for it
 rules       what the tool itself decides about a journal, in one value
 judge       all of it, as one judgement
 registry    where broken and odd journals are registered
-mutants     broken journals, which must be found
+mutants     broken journals, which must be found; mutants_of_files and mutants_of_races are among them
 twins       odd journals, which must pass
 profile     the profile, as one value
 """

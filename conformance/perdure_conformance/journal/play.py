@@ -67,7 +67,7 @@ from perdure_conformance.journal.operations import (
     SaveSnapshot,
     one_by_one,
 )
-from perdure_conformance.journal.races import LeaseRaceStep, RaceStep, complaint
+from perdure_conformance.journal.races import LeaseRaceStep, RaceStep, complaint, in_words
 from perdure_conformance.journal.racing import Clock, Outcome, run_race
 from perdure_conformance.journal.rules import Rules
 from perdure_conformance.journal.stored import Store
@@ -731,13 +731,13 @@ class Play:
         if isinstance(step, RaceStep | LeaseRaceStep):
             found = complaint(blamed, step)
             assert found is not None
-            self.answers[-1] = self.answers[-1].removesuffix(step.told) + step.told_with(found)
+            self.answers[-1] = self.answers[-1].removesuffix(in_words(step)) + in_words(step, found)
             raise Violation(blamed, requirements()[blamed].sentence, found.words)
         raise Violation(blamed, expected(step), actual(step))
 
     def _note_answer(self, step: Step) -> None:
         if isinstance(step, RaceStep | LeaseRaceStep):
-            self.answers[-1] = "\n".join(filter(None, (self.answers[-1], step.told)))
+            self.answers[-1] = "\n".join(filter(None, (self.answers[-1], in_words(step))))
         elif isinstance(step, LoadStep | HurtLoadStep) and self.answers[-1]:
             self.answers[-1] += f"; {_word(step.answer)}"
         elif isinstance(step, FileStep):

@@ -97,15 +97,6 @@ class RaceStep:
         """The longest that a handle showed at the end."""
         return max(self.finals.values(), key=len)
 
-    @property
-    def told(self) -> str:
-        """All calls in words, in the order in which they were sent."""
-        return all_in_words(self.calls, self.names)
-
-    def told_with(self, found: Complaint) -> str:
-        """Return all calls in words, those marked that a complaint is about, and where it shows."""
-        return _told_with(self, found)
-
     @cached_property
     def has_several_handles(self) -> bool:
         """Whether several handles took part."""
@@ -139,15 +130,6 @@ class LeaseRaceStep:
     def grants(self) -> tuple[AcquireCall, ...]:
         """The requests that were granted."""
         return tuple(call for call in self.calls if isinstance(call.answer, Granted))
-
-    @property
-    def told(self) -> str:
-        """All calls in words, in the order in which they were sent."""
-        return all_in_words(self.calls, self.names)
-
-    def told_with(self, found: Complaint) -> str:
-        """Return all calls in words, those marked that a complaint is about, and where it shows."""
-        return _told_with(self, found)
 
 
 # Appends
@@ -427,6 +409,15 @@ COMPLAINTS_OF_LEASES: Final[Mapping[str, Callable[[LeaseRaceStep], Complaint | N
 """What is asked of requests for leases, likewise."""
 
 
+def in_words(step: RaceStep | LeaseRaceStep, found: Complaint = _RIGHT) -> str:
+    """Return all calls in the order in which they were sent; those marked that a complaint is about, and its place."""
+    told = all_in_words(step.calls, step.names, found.calls)
+    if not found:
+        return told
+    at = "" if found.sequence is None else f"at sequence {found.sequence} "
+    return f"{told}\n{MARK} {at}of run {step.names.run}"
+
+
 def complaint(requirement: str, step: RaceStep | LeaseRaceStep) -> Complaint | None:
     """Return what is wrong with a step, or that nothing is; None if the requirement has nothing to say of it."""
     return COMPLAINTS[requirement](step) if isinstance(step, RaceStep) else COMPLAINTS_OF_LEASES[requirement](step)
@@ -453,8 +444,3 @@ def _last_page(step: RaceStep, sequence: int, handle: int | None = None) -> Load
 
 def _present(*calls: AnyCall | None) -> tuple[AnyCall, ...]:
     return tuple(call for call in calls if call is not None)
-
-
-def _told_with(step: RaceStep | LeaseRaceStep, found: Complaint) -> str:
-    at = "" if found.sequence is None else f"at sequence {found.sequence} "
-    return f"{all_in_words(step.calls, step.names, found.calls)}\n{MARK} {at}of run {step.names.run}"

@@ -8,4 +8,5 @@ edges       rules about edges
 children    rules about calls of children, and the catalog
 handlers    rules about the handlers that an application registers
 advice      warnings
+foresight   warnings of what no run can bring about
 """
