@@ -22,10 +22,10 @@ from perdure_conformance.reducer.dispatch import KERNELS
 EPILOG = """\b
 Examples:
   perdure gate released/schemas schemas
-  perdure gate released .
+  perdure gate ../released .
   perdure gate released/workflow.yaml workflow.yaml
   perdure gate released/workflows workflows --journals journals
-  perdure gate released . --json
+  perdure gate ../released . --json
   perdure gate --journals journals reference
   perdure gate --journals journals --command "node adapter.mjs"
   perdure gate --journals released/fixtures my_package:kernel
