@@ -26,8 +26,6 @@ def all_of_documents() -> Iterator[Vector]:
             yield from _without_warning(pair)
 
 
-_WORKS: Final = '"handler":{"name":"work","version":1}'
-
 _MENDED: Final[Mapping[str, tuple[str, str]]] = {
     "a budget below the initial nodes": ('"max_transitions":1', '"max_transitions":2'),
     "a child that nobody runs": (

@@ -37,7 +37,6 @@ CHILD_WORDS: Final[tuple[str, ...]] = (*get_args(ChildResult), "hangs")
 _REASON: Final = "the simulation says so"
 _WORD: Final = re.compile(r"[a-z_]+")
 _TIMES: Final = re.compile(r"\*([1-9][0-9]{0,5})?")
-_MAX_ANSWERS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
