@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from perdure_conformance import data
 from perdure_conformance.cli import command_line
 from perdure_conformance.golden import chosen, coverage
 from perdure_conformance.golden.collection import all_vectors
+from perdure_conformance.golden.export import exported
 from perdure_conformance.reducer.contract import Entry
 from perdure_conformance.reducer.dispatch import KERNELS
 from perdure_conformance.reducer.golden import golden, golden_questions
@@ -438,12 +440,22 @@ def test_what_is_exported_has_each_state_in_full(tmp_path: Path, frozen: Files) 
     assert done.exit_code == 0
     assert done.stdout == f"WRITTEN  {len(files_in(tmp_path / 'out')) + 1:,} files to {tmp_path / 'out'}\n"
     states = [vector.id for vector in all_vectors() if "state_digest" in vector.expected]
-    exported = files_in(tmp_path / "out")
-    assert set(exported) == {*frozen, *(f"states/{name}.json" for name in states)}
+    written = files_in(tmp_path / "out")
+    assert set(written) == {*frozen, *(f"states/{name}.json" for name in states)}
     assert vectors("export", "--tar", str(tmp_path / "out.tar")).exit_code == 0
     with tarfile.open(fileobj=io.BytesIO((tmp_path / "out.tar").read_bytes())) as archive:
         names = {name.removeprefix("perdure-vectors/") for name in archive.getnames()}
-    assert names == {*exported, "README.md"}
+    assert names == {*written, "README.md"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [("reduce", b"[]\n"), ("reduce", b"{"), ("reduce", b""), ("restore", b"{}"), ("restore", b"\xff")],
+)
+def test_a_state_that_nobody_can_tell_is_refused_in_a_sentence(kind: str, content: bytes) -> None:
+    one = next(each for each in golden() if each.kind == kind and "state_digest" in each.expected)
+    with pytest.raises(VectorsRefused, match=f"^The vector {one.id} .*perdure vectors check"):
+        exported([replace(one, files=dict.fromkeys(one.files, content))], b"")
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed: the example is not covered")
