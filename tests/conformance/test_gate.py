@@ -362,3 +362,221 @@ def test_a_workflow_is_found_in_another_file(tmp_path: Path) -> None:
     new = write(tmp_path / "new", {"elsewhere/any.json": RELEASED[BREW], "notes.json": {"a": 1}})
     found = compare(str(old), str(new))
     assert (found.exit_code, found.changes, found.left_out) == (0, (), ("notes.json",))
+
+
+# Schemas of other styles
+
+
+def _object(members: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": members, "required": list(required), **more}
+
+
+STRING: dict[str, Any] = {"type": "string"}
+NULL: dict[str, Any] = {"type": "null"}
+BASE: dict[str, Any] = {"$defs": {"Base": _object({"a": STRING})}}
+OF_BASE: dict[str, Any] = {"$ref": "#/$defs/Base"}
+
+
+def _operations(*names: str) -> dict[str, Any]:
+    """Return expressions, each with expressions in it."""
+    members = {"type": "array", "items": {"$ref": "#"}}
+    each = {name: _object({"op": {"const": name}, "of": members}, "op", "of") for name in names}
+    return {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in names], "$defs": each}
+
+
+def _enveloped(*names: str, most: int = 9) -> dict[str, Any]:
+    own = {"count": {"type": "integer", "maximum": most}}
+    kinds = [{"allOf": [OF_BASE, _object({"type": {"const": name}, **own}, "type")]} for name in names]
+    return {"oneOf": [{**kind, "unevaluatedProperties": False} for kind in kinds], **BASE}
+
+
+def _between(least: int, most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+def _conditional(**more: Any) -> dict[str, Any]:
+    return _object({"a": STRING}, **more)
+
+
+MISSED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "what stands beside a reference closes what it refers to": (
+        _object({"a": STRING}, additionalProperties=False),
+        {**OF_BASE, **BASE, "additionalProperties": False},
+    ),
+    "what closes an object stands deeper": (
+        {"allOf": [OF_BASE], "properties": {"b": STRING}, "unevaluatedProperties": False, **BASE},
+        {"allOf": [{**OF_BASE, "unevaluatedProperties": False}], "properties": {"b": STRING}, **BASE},
+    ),
+    "an alternative takes what another one takes": (
+        {"oneOf": [_between(0, 9), _between(20, 30)]},
+        {"oneOf": [_between(0, 9), _between(5, 30)]},
+    ),
+    "what was valid by two alternatives": (
+        {"anyOf": [{"type": "number"}, _between(0, 9)]},
+        {"oneOf": [{"type": "number"}, _between(0, 9)]},
+    ),
+    "what was forbidden is optional, without a default": (_object({"a": False}), _object({"a": STRING})),
+    "a member of an open object is forbidden": (_object({}), _object({"a": False})),
+    "a text is decoded otherwise": (
+        {"type": "string", "contentEncoding": "base64"},
+        {"type": "string", "contentEncoding": "base32"},
+    ),
+    "a text is not decoded any more": ({"type": "string", "contentEncoding": "base64"}, STRING),
+    "a demand of an older draft": (_object({"a": STRING}), _object({"a": STRING}, dependencies={"a": ["b"]})),
+    "a condition that gave a default": (
+        _conditional(**{"if": {"required": ["a"]}, "then": {"properties": {"b": {"default": 5}}}}),
+        _conditional(),
+    ),
+    "what depends on a member gave a default": (
+        _conditional(dependentSchemas={"a": {"properties": {"b": {"default": 5}}}}),
+        _conditional(),
+    ),
+    "an operation is gone": (_operations("all", "any", "not"), _operations("all", "not")),
+    "a multiple of very much": ({"multipleOf": 1e300}, {"multipleOf": 7}),
+}
+FALSE_ALARMS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "what was forbidden is optional, with a default": (
+        _object({"a": False}),
+        _object({"a": {**STRING, "default": ""}}),
+    ),
+    "a member of a closed object is forbidden": (
+        _object({}, additionalProperties=False),
+        _object({"a": False}, additionalProperties=False),
+    ),
+    "one of several that do not meet": ({"oneOf": [STRING, NULL]}, {"anyOf": [STRING, NULL]}),
+    "any of several that do not meet": ({"anyOf": [STRING, NULL]}, {"oneOf": [STRING, NULL]}),
+    "types are alternatives": (
+        {"type": ["object", "null"], "properties": {"a": {"enum": ["x"]}}},
+        {"anyOf": [_object({"a": {"enum": ["x", "y"]}}), NULL]},
+    ),
+    "alternatives are values": ({"oneOf": [{"const": "a"}, {"const": "b"}]}, {"enum": ["a", "b", "c"]}),
+    "a type with two values has them": ({"type": "boolean"}, {"enum": [True, False]}),
+    "a pattern's members take more": (
+        _object({}, patternProperties={"^x-": {"type": "string", "maxLength": 3}}),
+        _object({}, patternProperties={"^x-": STRING}),
+    ),
+    "an alternative that is told apart by a member that it must have takes more": (
+        {"oneOf": [_object({name: STRING}, name, additionalProperties=False) for name in "ab"]},
+        {
+            "oneOf": [
+                _object({"a": STRING, "c": {"default": 1}}, "a", additionalProperties=False),
+                _object({"b": STRING}, "b", additionalProperties=False),
+            ]
+        },
+    ),
+    "an alternative in an envelope is new": (_enveloped("a", "b"), _enveloped("c", "b", "a")),
+    "alternatives in envelopes take more, in another order": (_enveloped("a", "b"), _enveloped("b", "a", most=10)),
+    "an operation is new": (_operations("all", "not"), _operations("any", "all", "not")),
+    "a reference with a blank": (
+        {"$ref": "#/$defs/a%20b", "$defs": {"a b": {"enum": ["x"]}}},
+        {"$ref": "#/$defs/a%20b", "$defs": {"a b": {"enum": ["x", "y"]}}},
+    ),
+    "a reference to an anchor": (
+        {"$ref": "#here", "$defs": {"a": _object({"e": {"enum": ["x"]}}, "e", **{"$anchor": "here"})}},
+        {"$ref": "#here", "$defs": {"a": _object({"e": {"enum": ["x", "y"]}}, "e", **{"$anchor": "here"})}},
+    ),
+    "a multiple of very little": ({"multipleOf": 1}, {"multipleOf": 1e-300}),
+}
+
+
+def _changes(tmp_path: Path, old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str]]:
+    sides = [
+        write(tmp_path / name, {"x.json": {"$id": "urn:x", **each}}) for name, each in (("old", old), ("new", new))
+    ]
+    return [(POLICY[change.code].verdict, change.sentence) for change in compare(*map(str, sides)).changes]
+
+
+@pytest.mark.parametrize("name", MISSED)
+def test_what_is_not_valid_any_more_or_means_something_else_is_breaking(tmp_path: Path, name: str) -> None:
+    assert "breaking" in {verdict for verdict, _ in _changes(tmp_path, *MISSED[name])}
+
+
+@pytest.mark.parametrize("name", FALSE_ALARMS)
+def test_what_is_still_valid_is_compatible(tmp_path: Path, name: str) -> None:
+    assert "breaking" not in {verdict for verdict, _ in _changes(tmp_path, *FALSE_ALARMS[name])}
+
+
+def _chain(links: int, last: dict[str, Any]) -> dict[str, Any]:
+    each = {f"d{number}": _object({"next": {"$ref": f"#/$defs/d{number + 1}"}}) for number in range(links)}
+    return {"$ref": "#/$defs/d0", "$defs": {**each, f"d{links}": last}}
+
+
+def test_references_may_lead_on_as_far_as_they_like(tmp_path: Path) -> None:
+    shorter = {"type": "string", "maxLength": 3}
+    assert _changes(tmp_path / "same", _chain(300, STRING), _chain(300, STRING)) == []
+    assert _changes(tmp_path / "other", _chain(300, STRING), _chain(300, shorter)) == [
+        ("breaking", "maxLength: no maxLength became 3")
+    ]
+
+
+def test_every_definition_may_refer_to_every_other_one(tmp_path: Path) -> None:
+    def web(least: int) -> dict[str, Any]:
+        names = [f"d{number}" for number in range(20)]
+        every = {name: {"$ref": f"#/$defs/{name}"} for name in names}
+        each = {name: {**_object(every), "minProperties": least if name == "d17" else 0} for name in names}
+        return {"$ref": "#/$defs/d0", "$defs": each}
+
+    assert _changes(tmp_path / "same", web(1), web(1)) == []
+    assert len(_changes(tmp_path / "other", web(1), web(2))) == 1
+
+
+def test_alternatives_may_nest(tmp_path: Path) -> None:
+    def nested(most: int) -> dict[str, Any]:
+        each = {
+            f"d{number}": {"oneOf": [_object({"a": {"$ref": f"#/$defs/d{number + 1}"}}, "a"), {"enum": [number]}]}
+            for number in range(30)
+        }
+        return {"$ref": "#/$defs/d0", "$defs": {**each, "d30": _between(0, most)}}
+
+    assert {verdict for verdict, _ in _changes(tmp_path / "more", nested(5), nested(6))} == {"compatible"}
+    assert "breaking" in {verdict for verdict, _ in _changes(tmp_path / "less", nested(5), nested(4))}
+
+
+def test_what_was_renamed_is_the_same_in_every_process(tmp_path: Path) -> None:
+    before, after = (_object(dict.fromkeys(names, STRING)) for names in (("p", "q", "r"), ("x", "y")))
+    assert [sentence for _, sentence in _changes(tmp_path, before, after)] == [
+        "the member p is gone, and y came: likely renamed",
+        "the member q is gone, and x came: likely renamed",
+        "the member r is gone",
+    ]
+
+
+def test_two_schemas_may_have_names_that_are_alike(tmp_path: Path) -> None:
+    names = ("line1.json", "line-1.json")
+    old = write(tmp_path / "old", {names[0]: {"$defs": {}, **STRING}})
+    new = write(tmp_path / "new", {name: {"$defs": {}, **STRING} for name in names})
+    assert [change.code for change in compare(str(old), str(new)).changes] == ["schema_added"]
+    assert [change.code for change in compare(str(new), str(old)).changes] == ["schema_removed"]
+
+
+# What a run pins
+
+
+def _specification(version: int, children: dict[str, str], **more: Any) -> dict[str, Any]:
+    nodes = {name: [{"id": each, "handler": {"name": "h", "version": 1}}] for name, each in children.items()}
+    own = [{"id": "a", "handler": {"name": "h", "version": 1}}]
+    whole = {"schema_version": 5, "workflow_id": "w", "workflow_version": version, "nodes": own, **more}
+    return {**whole, "children": {name: {"nodes": each} for name, each in nodes.items()}} if children else whole
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ([_specification(1, {})], [_specification(1, {"c@1": "b"})]),
+        ([_specification(1, {"c@1": "b"})], [_specification(1, {"c@2": "b"})]),
+        ([_specification(1, {})], [_specification(1, {}, **{"$schema": "a"})]),
+        (
+            [_specification(1, {"c@1": "b"})],
+            [_specification(2, {"c@1": "b"}), _specification(1, {"c@1": "d"})],
+        ),
+    ],
+)
+def test_all_that_a_hash_covers_stays_under_one_version(
+    tmp_path: Path, old: list[dict[str, Any]], new: list[dict[str, Any]]
+) -> None:
+    sides = [
+        write(tmp_path / name, {f"{number}.json": each for number, each in enumerate(documents)})
+        for name, documents in (("old", old), ("new", new))
+    ]
+    assert compare(*map(str, sides)).exit_code == 1
+    assert compare(str(sides[0]), str(sides[0])).changes == ()

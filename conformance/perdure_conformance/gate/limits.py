@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final, Literal
 
 from perdure_conformance.gate.nodes import View
@@ -73,7 +73,7 @@ def _of_multiples(old: View, new: View) -> Iterator[tuple[Way, str]]:
     before, after = old.get("multipleOf"), new.get("multipleOf")
     if before == after:
         return
-    divides = after is None or (before is not None and Decimal(str(before)) % Decimal(str(after)) == 0)
+    divides = after is None or (before is not None and Fraction(str(before)) % Fraction(str(after)) == 0)
     yield "looser" if divides else "tighter", _became("multipleOf", old, new)
 
 

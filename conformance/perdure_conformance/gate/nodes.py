@@ -6,11 +6,11 @@ References lead within the side alone: to another file of it by its `$id` or its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import quote, urldefrag, urljoin
+from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from jsonschema import Draft202012Validator
 from referencing import Registry
@@ -23,6 +23,7 @@ from perdure_conformance.gate.sources import Document, GateRefused
 from perdure_conformance.gate.values import equal
 
 Schema = bool | Mapping[str, Any]
+Place = tuple[str, str, str]
 
 TEXT: Final = frozenset({"title", "description", "$comment", "examples", "deprecated", "readOnly", "writeOnly"})
 """What is for people."""
@@ -37,13 +38,23 @@ BY_NAME: Final = frozenset({"properties", "patternProperties", "dependentSchemas
 _SIZED: Final = ("Length", "Items", "Properties", "Contains")
 _SIZES: Final = frozenset(f"{end}{what}" for end in ("min", "max") for what in _SIZED)
 _NUMBERS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
-_UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties", "additionalItems", "$dynamicRef"})
+_UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_OF_DRAFTS: Final = frozenset({"additionalItems", "dependencies", "$dynamicRef", "$recursiveRef"})
+CONTENTS: Final = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
+"""What a text means: nothing is refused by them, and the same text is something else by another of them."""
 _PLAIN: Final = frozenset(
     {"type", "enum", "const", "required", "pattern", "format", "uniqueItems", "dependentRequired"}
 )
-_DEMANDS: Final = _SIZES | _NUMBERS | _UNEVALUATED | _PLAIN
+_DEMANDS: Final = _SIZES | _NUMBERS | _UNEVALUATED | _OF_DRAFTS | CONTENTS | _PLAIN
 """The other keywords by which something is valid or not."""
 _KNOWN: Final = ONE | MANY | BY_NAME | _DEMANDS
+_READ_TOGETHER: Final = (
+    (frozenset({"additionalProperties"}), frozenset({"properties", "patternProperties", "additionalProperties"})),
+    (frozenset({"items", "additionalItems"}), frozenset({"items", "additionalItems", "prefixItems"})),
+    (frozenset({"if", "then", "else"}), frozenset({"if", "then", "else"})),
+    (frozenset({"contains", "minContains", "maxContains"}), frozenset({"contains", "minContains", "maxContains"})),
+)
+"""Keywords, each with those that it is read by where they stand beside it, and not where they must hold as well."""
 _REFERENCES: Final = 100
 
 
@@ -61,6 +72,9 @@ class Library:
             self.files[uri] = document.file
             registry = registry.with_resource(uri, DRAFT202012.create_resource(document.value))
         self._registry = registry
+        self._places: dict[int, Node] = {}
+        self.alike: dict[tuple[Place, int, Place], bool] = {}
+        """Places of this side and of others, and whether they demand the same: each is found out once."""
 
     @staticmethod
     def _uri(document: Document) -> str:
@@ -72,8 +86,10 @@ class Library:
         left = [self.root(document) for document in documents]
         while left:
             node = left.pop()
-            assert node.view is not None
+            if isinstance(node.schema, Mapping):
+                self._places[id(node.schema)] = node
             left += _parts(node)
+            assert node.view is not None
 
     def root(self, document: Document) -> Node:
         """Return the whole of a schema."""
@@ -92,7 +108,7 @@ class Library:
             raise GateRefused(f"{where}: {reference[:200]!a} leads to nothing there, and {advice}.") from error
         if not isinstance(found.contents, Mapping | bool):
             raise GateRefused(f"{where}: {reference[:200]!a} leads to what is no schema: let it lead to one.")
-        return Node(self, uri, fragment, found.contents)
+        return self._places.get(id(found.contents)) or Node(self, uri, unquote(fragment), found.contents)
 
     def is_valid(self, node: Node, value: JsonValue) -> bool:
         """Tell whether a value is valid by a schema. Raises `GateRefused` for one that cannot be asked."""
@@ -111,6 +127,8 @@ class Node:
     uri: str
     pointer: str
     schema: Schema
+    part: str = ""
+    """Which part of what stands there it is, if it is not the whole."""
 
     @property
     def file(self) -> str:
@@ -118,9 +136,9 @@ class Node:
         return self.library.files.get(self.uri, self.uri)
 
     @property
-    def place(self) -> tuple[str, str]:
+    def place(self) -> Place:
         """What tells it from every other one of its side."""
-        return self.uri, self.pointer
+        return self.uri, self.pointer, self.part
 
     def below(self, keyword: str, step: str | int | None, schema: Schema) -> Node:
         """Return a part of it."""
@@ -189,13 +207,15 @@ def _view(node: Node, depth: int) -> View:
     return _together(View(home, own, nothing=False), [(each, _view(each, depth + 1)) for each in parts])
 
 
-def _together(view: View, parts: Iterable[tuple[Node, View]]) -> View:
+def _together(view: View, parts: Sequence[tuple[Node, View]]) -> View:
     """Put parts that must all hold together, as far as they do not speak about the same."""
     keywords, nothing, rest = dict(view.keywords), view.nothing, list(view.rest)
+    is_alone = len(parts) == 1 and not view.demands
     for node, part in parts:
         nothing = nothing or part.nothing
         shared = {name for name in part.demands & keywords.keys() if not equal(keywords[name][0], part.get(name))}
-        if shared - {"required"}:
+        is_apart = part.demands & _UNEVALUATED and not is_alone
+        if shared - {"required"} or is_apart or _read_otherwise(keywords, part):
             rest.append(node)
             continue
         rest += part.rest
@@ -208,42 +228,80 @@ def _together(view: View, parts: Iterable[tuple[Node, View]]) -> View:
     return View(view.home, keywords, nothing, tuple(rest))
 
 
+def _read_otherwise(keywords: Mapping[str, tuple[Any, Node]], part: View) -> bool:
+    """Tell whether something would be read by what stands beside it alone if all of it stood in one place."""
+    for readers, read in _READ_TOGETHER:
+        own, others = read & keywords.keys(), read & part.demands
+        if own and others and (own | others) & readers:
+            agree = own == others and all(equal(keywords[name][0], part.get(name)) for name in own)
+            if not agree:
+                return True
+    return False
+
+
 def same(old: Node, new: Node) -> bool:
     """Tell whether two places demand the same, and have the same defaults; words for people may differ."""
-    return _same(old, new, set())
+    known = old.library.alike
+    met: dict[_Pair, _Pair | None] = {}
+    left: list[tuple[Node, Node, _Pair | None]] = [(old, new, None)]
+    while left:
+        one, other, above = left.pop()
+        pair = _pair(one, other)
+        if pair in met or known.get(pair):
+            continue
+        met[pair] = above
+        parts = None if pair in known else _same_but_below(one.view, other.view)
+        if parts is None:
+            at: _Pair | None = pair
+            while at is not None:  # What differs below differs above as well.
+                known[at] = False
+                at = met[at]
+            return False
+        left += [(*each, pair) for each in parts]
+    known.update(dict.fromkeys(met, True))
+    return True
 
 
-def _same(old: Node, new: Node, assumed: set[tuple[tuple[str, str], tuple[str, str]]]) -> bool:
-    one, other = old.view, new.view
-    key = (one.home.place, other.home.place)
-    if key in assumed:
-        return True
-    assumed.add(key)
+_Pair = tuple[Place, int, Place]
+
+
+def _pair(one: Node, other: Node) -> _Pair:
+    return one.view.home.place, id(other.library), other.view.home.place
+
+
+def _same_but_below(one: View, other: View) -> list[tuple[Node, Node]] | None:
+    """Return the pairs that have to demand the same, so that two places do; None if they do not, whatever is below."""
     if one.nothing != other.nothing or one.demands != other.demands or len(one.rest) != len(other.rest):
-        return False
+        return None
     if not equal(one.get("default", _ABSENT), other.get("default", _ABSENT)):
-        return False
-    return all(_same(*pair, assumed) for pair in zip(one.rest, other.rest, strict=True)) and all(
-        _same_keyword(one, other, name, assumed) for name in sorted(one.demands)
-    )
+        return None
+    pairs = list(zip(one.rest, other.rest, strict=True))
+    for name in sorted(one.demands):
+        below = _same_keyword(one, other, name)
+        if below is None:
+            return None
+        pairs += below
+    return pairs
 
 
 _ABSENT: Final = {"no default": True, "at all": ["nothing"]}
 
 
-def _same_keyword(one: View, other: View, name: str, assumed: set[Any]) -> bool:
+def _same_keyword(one: View, other: View, name: str) -> list[tuple[Node, Node]] | None:
     if name in ONE:
-        return _same(one.one(name), other.one(name), assumed)
+        return [(one.one(name), other.one(name))]
     if name in MANY:
-        pair = one.many(name), other.many(name)
-        return len(pair[0]) == len(pair[1]) and all(_same(*each, assumed) for each in zip(*pair, strict=True))
+        lists = one.many(name), other.many(name)
+        return list(zip(*lists, strict=True)) if len(lists[0]) == len(lists[1]) else None
     if name in BY_NAME:
         members, others = one.by_name(name), other.by_name(name)
-        return members.keys() == others.keys() and all(_same(members[each], others[each], assumed) for each in members)
+        return [(members[each], others[each]) for each in members] if members.keys() == others.keys() else None
     values = one.get(name), other.get(name)
     if name in {"required", "enum", "type"} and all(isinstance(value, list) for value in values):
-        return {canonical_json(each) for each in values[0]} == {canonical_json(each) for each in values[1]}
-    return equal(*values)
+        is_same = {canonical_json(each) for each in values[0]} == {canonical_json(each) for each in values[1]}
+    else:
+        is_same = equal(*values)
+    return [] if is_same else None
 
 
 def _parts(node: Node) -> Iterator[Node]:

@@ -7,14 +7,24 @@ was valid still is, it is not: a pattern or a condition that is another one is b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any, Final
 
-from perdure.kernel.values import canonical_json
-from perdure_conformance.gate.alternatives import Paired, label, only_values, paired, types
+from perdure.kernel.values import read_json
+from perdure_conformance.gate.alternatives import (
+    Paired,
+    by_type,
+    is_apart,
+    label,
+    members_of,
+    only_values,
+    paired,
+    types,
+)
 from perdure_conformance.gate.changes import Change
 from perdure_conformance.gate.limits import limits
-from perdure_conformance.gate.nodes import Node, View, definitions, same, texts
-from perdure_conformance.gate.policy import Code
+from perdure_conformance.gate.nodes import CONTENTS, Node, Place, View, definitions, same, texts
+from perdure_conformance.gate.policy import POLICY, Code
 from perdure_conformance.gate.renames import likely_renames
 from perdure_conformance.gate.values import equal
 from perdure_conformance.histories.words import value_in_words
@@ -23,32 +33,48 @@ _OPAQUE: Final = (
     ("if", "then", "else"),
     ("not",),
     ("contains", "minContains", "maxContains"),
-    ("patternProperties",),
     ("dependentRequired",),
     ("dependentSchemas",),
     ("unevaluatedItems",),
     ("unevaluatedProperties",),
     ("$dynamicRef",),
+    ("$recursiveRef",),
     ("additionalItems",),
+    ("dependencies",),
+    *((keyword,) for keyword in sorted(CONTENTS)),
 )
 """Conditions, each told by these keywords together."""
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
+_LOOSER: Final[frozenset[Code]] = frozenset(
+    {"alternative_added", "limit_loosened", "made_optional", "optional_without_default", "type_widened", "value_added"}
+)
+"""Changes by which something is valid that was not."""
+Pair = tuple[Place, Place]
 _SHOWN: Final = 200
 
 
 class Comparison:
-    """Compares places of two schemas, each pair once."""
+    """Compares places of two schemas, each pair once, one after the other: however deep they nest, the stack is not."""
 
-    def __init__(self, *, is_of_events: bool = False) -> None:
+    def __init__(self, *, is_of_events: bool = False, outer: Comparison | None = None) -> None:
         self.changes: list[Change] = []
-        self._seen: set[tuple[tuple[str, str], tuple[str, str]]] = set()
+        self._left: list[tuple[Node, Node]] = []
+        self._seen: set[Pair] = set()
         self._is_of_events = is_of_events
+        self.outer = outer
+        is_within_a_trial = outer is not None and outer.outer is not None
+        self.trials: dict[Pair, frozenset[Code]] = outer.trials if outer and is_within_a_trial else {}
+        """What was found out on trial; what is found out within a trial holds for no other one."""
 
     def roots(self, old: Node, new: Node) -> None:
         """Compare two whole schemas. What has definitions alone is compared definition by definition."""
         if old.view.demands or new.view.demands or old.view.rest:
             self.compare(old, new)
-            return
+        else:
+            self._definitions(old, new)
+        self.finish()
+
+    def _definitions(self, old: Node, new: Node) -> None:
         self._texts(old, new)
         before, after = definitions(old), definitions(new)
         renamed = _renamed(before, after)
@@ -64,12 +90,38 @@ class Comparison:
             self._tell("schema_added", after[name], f"the definition {name} is new")
 
     def compare(self, old: Node, new: Node) -> None:
-        """Compare two places."""
+        """Have two places compared when it is finished."""
+        self._left.append((old, new))
+
+    def finish(self) -> None:
+        """Compare what is left, until nothing is."""
+        while self._left:
+            self._compare(*self._left.pop())
+
+    def codes(self, old: Node, new: Node) -> frozenset[Code]:
+        """Return what changed from one place to another, apart from what is being compared already."""
+        pair = (old.view.home.place, new.view.home.place)
+        if pair not in self.trials:
+            trial = Comparison(outer=self)
+            trial.compare(old, new)
+            trial.finish()
+            self.trials[pair] = frozenset(change.code for change in trial.changes)
+        return self.trials[pair]
+
+    def takes_all(self, old: Node, new: Node) -> bool:
+        """Tell whether all that was valid by one place is valid by another, and means the same."""
+        return not any(POLICY[code].verdict == "breaking" for code in self.codes(old, new))
+
+    def has_seen(self, pair: Pair) -> bool:
+        """Tell whether two places are being compared already, or have been."""
+        return pair in self._seen or (self.outer is not None and self.outer.has_seen(pair))
+
+    def _compare(self, old: Node, new: Node) -> None:
         one, other = old.view, new.view
         if one.home is not old and other.home is not new:
             self._texts(old, new)
         pair = (one.home.place, other.home.place)
-        if pair in self._seen:
+        if self.has_seen(pair):
             return
         self._seen.add(pair)
         self._texts(one.home, other.home)
@@ -83,15 +135,16 @@ class Comparison:
             self._members(one, other)
             self._items(one, other)
             self._all_of(one, other)
-            for keyword in _ALTERNATIVES:
-                self._alternatives(keyword, one, other)
+            self._alternatives(one, other)
 
     def _lifted(self, one: View, other: View) -> bool:
         """Compare what is one alternative among several on the other side alone; return whether it is."""
+        if _switched(one, other) is not None:
+            return False
         for keyword in _ALTERNATIVES:
-            has = [view.demands == {keyword} and not view.rest for view in (one, other)]
+            has = [_is_choice(view, keyword) for view in (one, other)]
             if has == [False, True] and keyword not in one.demands and one.demands:
-                self._pair_up(keyword, one, [one.home], other.many(keyword))
+                self._pair_up(keyword, one, by_type(one), other.many(keyword))
                 return True
             if has == [True, False] and keyword not in other.demands and other.demands:
                 self._pair_up(keyword, one, one.many(keyword), [other.home])
@@ -103,6 +156,8 @@ class Comparison:
         for keyword in ("items", "additionalProperties", "propertyNames"):
             if keyword in one.keywords:
                 self.compare(one.one(keyword), other.one(keyword))
+        for pattern, node in one.by_name("patternProperties").items():
+            self.compare(node, other.by_name("patternProperties")[pattern])
         members, others = one.by_name("properties"), other.by_name("properties")
         for name, node in members.items():
             self.compare(node, others[name])
@@ -139,14 +194,18 @@ class Comparison:
     def _listed(self, one: View, other: View) -> bool:
         """Compare values that are listed; return whether they were, so that there is nothing else to compare."""
         before, after = only_values(one.home), only_values(other.home)
+        if before is None and after is not None:
+            before = _BY_TYPE.get(types(one.home) or frozenset())
         if before is None:
+            if any(_is_choice(one, keyword) for keyword in _ALTERNATIVES):
+                return False
             if after is not None:
                 self._tell("value_removed", other.home, f"only {_few(after)} may stand here, and more could")
             return False
-        values: list[Any] = [one.get("const")] if "const" in one.keywords else one.get("enum")
-        lost = [each for each in values if one.home.accepts(each) and not other.home.accepts(each)]
+        values = {each: read_json(each) for each in before}
+        lost = [each for each, value in values.items() if one.home.accepts(value) and not other.home.accepts(value)]
         if lost:
-            told = _few([canonical_json(each).decode() for each in lost])
+            told = _few(lost)
             self._tell("value_removed", other.home, f"{told} may not stand here any more")
         if after is None:
             self._tell("value_added", other.home, f"other values than {_few(before)} may stand here")
@@ -184,15 +243,23 @@ class Comparison:
             if not before.demands and not after.demands:
                 continue
             told = " and ".join(sorted(before.demands | after.demands))
-            if not after.demands and keywords[0] != "patternProperties":
-                self._tell("limit_loosened", other.home, f"{told}: nothing of it is demanded any more")
+            if not after.demands and keywords[0] not in CONTENTS:
+                parts = [before.one(name) for name in ("then", "else") if name in before.keywords]
+                gone = [
+                    node
+                    for part in (*parts, *before.by_name("dependentSchemas").values())
+                    for name, node in members_of(part).items()
+                    if "default" in node.view.keywords or name not in members_of(other.home)
+                ]
+                code: Code = "condition_changed" if gone else "limit_loosened"
+                self._tell(code, other.home, f"{told}: nothing of it is demanded any more")
             elif not _same_views(before, after):
                 self._tell("condition_changed", other.home, f"{told}: another condition")
 
     # Members
 
     def _members(self, one: View, other: View) -> None:
-        before, after = one.by_name("properties"), other.by_name("properties")
+        before, after = _allowed(one), other.by_name("properties")
         renamed, was, is_ = _renamed(before, after), one.get("required", ()), other.get("required", ())
         for name, node in before.items():
             if name in after:
@@ -202,17 +269,19 @@ class Comparison:
             elif name in renamed:
                 told = f"the member {name} is gone, and {renamed[name]} came: likely renamed"
                 self._tell("member_renamed", node, told)
-            elif not node.view.nothing:
+            else:
                 self._tell("member_removed", node, f"the member {name} is gone")
         self._required(one, other, frozenset(renamed.values()))
         self._open(one, other)
 
     def _required(self, one: View, other: View, renamed: frozenset[str]) -> None:
-        before, after = one.by_name("properties"), other.by_name("properties")
+        before, after = _allowed(one), other.by_name("properties")
         was, is_ = frozenset(one.get("required", ())), frozenset(other.get("required", ()))
         for name, node in after.items():
             if name not in before and name not in renamed and not node.view.nothing:
                 self._new_member(name, node, is_required=name in is_)
+            elif node.view.nothing and name not in one.by_name("properties") and not _is_closed(one):
+                self._tell("limit_tightened", node, f"the member {name} may not be there any more")
         for name in sorted(is_ - was):
             if name in before or name not in after:
                 self._tell("member_required", after.get(name, other.home), f"the member {name} must be there")
@@ -246,6 +315,12 @@ class Comparison:
                 self._tell("limit_loosened", new, "other members may be there")
             else:
                 self.compare(old, new)
+        patterns, others = one.by_name("patternProperties"), other.by_name("patternProperties")
+        for pattern, node in patterns.items():
+            if pattern in others:
+                self.compare(node, others[pattern])
+        if patterns.keys() != others.keys():
+            self._tell("condition_changed", other.home, "patternProperties: other patterns")
 
     # Items and alternatives
 
@@ -268,13 +343,20 @@ class Comparison:
         for node in found.new:
             self._tell("limit_tightened", node, "this is demanded as well")
 
-    def _alternatives(self, keyword: str, one: View, other: View) -> None:
-        if keyword in one.keywords and keyword in other.keywords:
-            self._pair_up(keyword, one, one.many(keyword), other.many(keyword))
-        elif keyword in one.keywords:
-            self._undemanded(other.home, one.many(keyword), f"{keyword}: not demanded any more")
-        elif keyword in other.keywords:
-            self._tell("limit_tightened", other.home, f"{keyword}: demanded as well")
+    def _alternatives(self, one: View, other: View) -> None:
+        if (switched := _switched(one, other)) is not None:
+            before, after = one.many(switched[0]), other.many(switched[1])
+            self._pair_up(switched[1], one, before, after)
+            if switched[1] == "oneOf" and not _are_apart(after):
+                self._tell("condition_changed", other.home, "what was valid by several of these is not valid any more")
+            return
+        for keyword in _ALTERNATIVES:
+            if keyword in one.keywords and keyword in other.keywords:
+                self._pair_up(keyword, one, one.many(keyword), other.many(keyword))
+            elif keyword in one.keywords:
+                self._undemanded(other.home, one.many(keyword), f"{keyword}: not demanded any more")
+            elif keyword in other.keywords:
+                self._tell("limit_tightened", other.home, f"{keyword}: demanded as well")
 
     def _undemanded(self, node: Node, gone: list[Node], sentence: str) -> None:
         """Tell that something is demanded no more: looser, unless it said what members mean."""
@@ -285,19 +367,30 @@ class Comparison:
         found = paired(before, after)
         for pair in found.pairs:
             self.compare(*pair)
+            if keyword == "oneOf" and self._may_meet_another(*pair, after):
+                told = f"{_called(pair[1])} takes more, and what was valid may be valid by two now"
+                self._tell("condition_changed", pair[1], told)
         if self._is_of_events and one.home.pointer == "":
             self._event_types(found)
         else:
             self._gone_and_new(keyword, found, after)
 
+    def _may_meet_another(self, old: Node, new: Node, after: list[Node]) -> bool:
+        """Tell whether something may be valid by an alternative from now on that is valid by another one as well."""
+        others = [each for each in after if each is not new]
+        if all(is_apart(new, each) for each in others):
+            return False
+        told = self.codes(old, new)
+        return bool(told & _LOOSER) or ("member_added" in told and _is_closed(old.view))
+
     def _gone_and_new(self, keyword: str, found: Paired, after: list[Node]) -> None:
         for node in found.gone:
-            if not any(takes_all(node, each) for each in after):
+            if not any(self.takes_all(node, each) for each in after):
                 self._tell("alternative_removed", node, f"{_called(node)} is no alternative any more")
         for node in found.new:
-            is_apart = keyword == "anyOf" or all(_is_apart(node, each) for each in after if each is not node)
-            code: Code = "alternative_added" if is_apart else "condition_changed"
-            told = "" if is_apart else ", and what was valid may be valid by two now"
+            apart = keyword == "anyOf" or all(is_apart(node, each) for each in after if each is not node)
+            code: Code = "alternative_added" if apart else "condition_changed"
+            told = "" if apart else ", and what was valid may be valid by two now"
             self._tell(code, node, f"{_called(node)} is an alternative as well{told}")
 
     def _event_types(self, found: Paired) -> None:
@@ -314,25 +407,36 @@ class Comparison:
 
 def takes_all(old: Node, new: Node) -> bool:
     """Tell whether all that was valid by one place is valid by another, and means the same."""
-    trial = Comparison()
-    trial.compare(old, new)
-    return not any(change.is_breaking for change in trial.changes)
+    return Comparison().takes_all(old, new)
 
 
-def _is_apart(one: Node, other: Node) -> bool:
-    """Tell whether no value is valid by both, as far as that is easily seen."""
-    labels = label(one), label(other)
-    if None not in labels:
-        name, _, value = str(labels[0]).partition(": ")
-        other_name, _, other_value = str(labels[1]).partition(": ")
-        return name == other_name and value != other_value
-    values = only_values(one), only_values(other)
-    if values[0] is not None and values[1] is not None:
-        return not set(values[0]) & set(values[1])
-    before, after = types(one), types(other)
-    return (
-        before is not None and after is not None and not before & after and not {"number", "integer"} <= before | after
-    )
+_BY_TYPE: Final = {frozenset({"boolean"}): ["false", "true"], frozenset({"null"}): ["null"]}
+"""Types with few values."""
+
+
+def _are_apart(nodes: list[Node]) -> bool:
+    return all(is_apart(*pair) for pair in combinations(nodes, 2))
+
+
+def _is_choice(view: View, keyword: str) -> bool:
+    """Tell whether alternatives are all that is demanded."""
+    return view.demands == {keyword} and not view.rest
+
+
+def _switched(one: View, other: View) -> tuple[str, str] | None:
+    """Return the keywords of alternatives of both sides, where each has one and they are not the same."""
+    before, after = ([name for name in _ALTERNATIVES if name in view.demands] for view in (one, other))
+    return (before[0], after[0]) if len(before) == len(after) == 1 and before != after else None
+
+
+def _allowed(view: View) -> dict[str, Node]:
+    """Return the members that may be there."""
+    return {name: node for name, node in view.by_name("properties").items() if not node.view.nothing}
+
+
+def _is_closed(view: View) -> bool:
+    """Tell whether no other members may be there than those that are named."""
+    return any(view.one(keyword).view.nothing for keyword in ("additionalProperties", "unevaluatedProperties"))
 
 
 def _renamed(before: Mapping[str, Node], after: Mapping[str, Node]) -> dict[str, str]:
@@ -340,7 +444,7 @@ def _renamed(before: Mapping[str, Node], after: Mapping[str, Node]) -> dict[str,
 
 
 def _same_but_for_the_label(one: Node, other: Node) -> bool:
-    before, after = one.view.by_name("properties"), other.view.by_name("properties")
+    before, after = members_of(one), members_of(other)
     told = str(label(one)).partition(":")[0]
     names = before.keys() - {told}
     return names == after.keys() - {told} and bool(names) and all(same(before[name], after[name]) for name in names)
@@ -357,7 +461,7 @@ def _same_views(one: View, other: View) -> bool:
 def _whole(view: View) -> Node:
     """Return keywords that were taken from a place as a place of their own."""
     origin = next((origin for _, origin in view.keywords.values()), view.home)
-    return Node(origin.library, origin.uri, origin.pointer, _told(view))
+    return Node(origin.library, origin.uri, origin.pointer, _told(view), part=" ".join(sorted(view.keywords)))
 
 
 def _told(view: View) -> Mapping[str, Any]:

@@ -30,6 +30,7 @@ class Workflow:
 
     owner: str
     """The workflow of the document that has it."""
+    owner_version: int
     name: str
     version: int
     file: str
@@ -65,17 +66,20 @@ def compared_specifications(
     What was not valid is not compared.
     """
     refused = {str(each.value["workflow_id"]): each for each in new if not is_compared(each)}
-    before, after = _workflows(old), _workflows(new)
-    gone = {one.owner for one in before.values()} - {one.owner for one in after.values()}
-    for key, one in before.items():
+    before, later = _workflows(old), _workflows(new)
+    after = {one.key: one for one in reversed(later)}
+    in_its_document = {(one.owner_version, one.key): one for one in later}
+    gone = {one.owner for one in before} - {one.owner for one in later}
+    for one in before:
+        other = in_its_document.get((one.owner_version, one.key), after.get(one.key))
         if one.owner in gone:
             if one.name == one.owner and one.pointer == "":
                 yield from _without_owner(one, refused.get(one.owner), references)
-        elif key in after:
-            yield from _in_place(one, after[key], references)
+        elif other is not None:
+            yield from _in_place(one, other, references)
         else:
             yield from _replaced(one, _later(one, after), references)
-    yield from _new(before, after)
+    yield from _new({one.key: one for one in before}, after)
 
 
 def is_compared(document: Document) -> bool:
@@ -83,30 +87,29 @@ def is_compared(document: Document) -> bool:
     return validate(document.value).valid
 
 
-def _workflows(documents: Sequence[Document]) -> dict[Key, Workflow]:
-    found: dict[Key, Workflow] = {}
-    for document in documents:
-        if not is_compared(document):
-            continue
-        for each in _within(document):
-            first = found.setdefault(each.key, each)
-            if _hash(first.content) != _hash(each.content) and not each.pointer:
-                told = f"{first.file} and {document.file} are both {each.name}@{each.version}, and say something else"
-                raise GateRefused(f"{told}: leave one out.")
-    return found
+def _workflows(documents: Sequence[Document]) -> list[Workflow]:
+    """Return what is in valid documents; of a version that stands in several, what stands in the first."""
+    found: dict[tuple[str, int], Document] = {}
+    for document in filter(is_compared, documents):
+        key = str(document.value["workflow_id"]), _integer(document.value["workflow_version"])
+        first = found.setdefault(key, document)
+        if _hash(first.value) != _hash(document.value):
+            told = f"{first.file} and {document.file} are both {key[0]}@{key[1]}, and say something else"
+            raise GateRefused(f"{told}: leave one out.")
+    return [each for document in found.values() for each in _within(document)]
 
 
 def _within(document: Document) -> Iterator[Workflow]:
     value = document.value
     owner, version = str(value["workflow_id"]), _integer(value["workflow_version"])
-    own = {name: member for name, member in value.items() if name not in {"children", "$schema"}}
-    yield Workflow(owner, owner, version, document.file, "", own)
     children = value.get("children", {})
     assert isinstance(children, Mapping)
+    own = {name: sorted(children) if name == "children" else member for name, member in value.items()}
+    yield Workflow(owner, version, owner, version, document.file, "", own)
     for key, child in children.items():
         name, _, number = key.rpartition("@")
         assert isinstance(child, Mapping)
-        yield Workflow(owner, name, int(number), document.file, f"/children/{pointer_token(key)}", child)
+        yield Workflow(owner, version, name, int(number), document.file, f"/children/{pointer_token(key)}", child)
 
 
 def _integer(value: JsonValue) -> int:

@@ -7,8 +7,9 @@ valid by it, a golden vector has to show its newest form. And it needs histories
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.kernel.values import JsonValue
@@ -16,7 +17,7 @@ from perdure_conformance.gate.alternatives import by_label
 from perdure_conformance.gate.changes import Change
 from perdure_conformance.gate.nodes import Library, Node
 from perdure_conformance.gate.schemas import compared, takes_all
-from perdure_conformance.gate.sources import Document, GateRefused, Side, Vectors
+from perdure_conformance.gate.sources import Document, Side, Vectors
 from perdure_conformance.reducer.histories import read_history
 from perdure_conformance.vectors.vector import Vector
 
@@ -29,6 +30,7 @@ class Schema:
     """One schema of a side, by its name and its version."""
 
     document: Document
+    name: str
     family: str
     version: int | None
 
@@ -49,7 +51,9 @@ def named(document: Document) -> Schema:
     name = identity.rstrip("#") if isinstance(identity, str) else document.file
     name = name.removesuffix(".json").removesuffix(".schema")
     found = _NAME.fullmatch(name)
-    return Schema(document, name, None) if found is None else Schema(document, found["family"], int(found["version"]))
+    if found is None:
+        return Schema(document, name, name, None)
+    return Schema(document, name, found["family"], int(found["version"]))
 
 
 def compared_schemas(old: Side, new: Side) -> Iterator[Change]:
@@ -57,7 +61,7 @@ def compared_schemas(old: Side, new: Side) -> Iterator[Change]:
     libraries = Library(old.name, old.schemas), Library(new.name, new.schemas)
     for library, side in zip(libraries, (old, new), strict=True):
         library.require_references(side.schemas)
-    before, after = _by_key(old), _by_key(new)
+    before, after = _by_key(old, new)
     if old.is_file and new.is_file and len(before) == len(after) == 1:
         (one,), (other,) = before.values(), after.values()
         before, after = {one.key: one}, {one.key: other}
@@ -75,19 +79,28 @@ def compared_schemas(old: Side, new: Side) -> Iterator[Change]:
             yield from _added(other, after, libraries[1], new.vectors, is_version=other.family in versions)
 
 
-def _by_key(side: Side) -> dict[tuple[str, int | None], Schema]:
-    found: dict[tuple[str, int | None], Schema] = {}
-    for schema in map(named, side.schemas):
-        if schema.key in found:
-            first, second = found[schema.key].document.file, schema.document.file
-            raise GateRefused(f"{side.name}: {first} and {second} have the same name and version: leave one out.")
-        found[schema.key] = schema
-    return found
+Schemas = dict[tuple[str, int | None], Schema]
+
+
+def _by_key(old: Side, new: Side) -> tuple[Schemas, Schemas]:
+    """Return the schemas of both sides by name and version; by the whole name where two of a side have the same."""
+    sides = [[named(document) for document in side.schemas] for side in (old, new)]
+    counts = [Counter(schema.key for schema in schemas) for schemas in sides]
+    several = {key for count in counts for key, number in count.items() if number > 1}
+    before, after = (
+        {each.key: each for each in (_by_name(one) if one.key in several else one for one in schemas)}
+        for schemas in sides
+    )
+    return before, after
+
+
+def _by_name(schema: Schema) -> Schema:
+    return replace(schema, family=schema.name, version=None)
 
 
 def _added(
     schema: Schema,
-    every: Mapping[tuple[str, int | None], Schema],
+    every: Schemas,
     library: Library,
     vectors: Sequence[Vectors],
     *,

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from perdure.kernel.values import digest
 from perdure_conformance.gate.policy import Code
 from perdure_conformance.reducer.histories import edge, node
 from perdure_conformance.tool.released import (
@@ -570,7 +571,7 @@ OF_WORKFLOWS: Final[tuple[Twins, ...]] = (
     ),
     Twins(
         _planted("an edge is another, in place", "changed_in_place", _WHEN),
-        _planted("a document says which schema it has", "", (BREW, "/$schema", "../schemas/specification-1.json")),
+        _planted("a document says its hash", "", (BREW, "/content_hash", digest(_BREW))),
     ),
     Twins(
         _planted("a retry policy is another, in place", "changed_in_place", _MORE_TRIES),
