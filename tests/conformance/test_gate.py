@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
 
@@ -210,6 +212,24 @@ def test_a_kernel_that_differs_is_told_with_the_record(tmp_path: Path) -> None:
     assert whole.startswith("  differs  whole.jsonl, record 3: The answer is {")
     assert re.search(r" \([A-Z]{3}-[0-9]{3}\)$", whole)
     assert more == []
+
+
+def test_each_file_that_is_no_sound_history_is_told_and_the_others_are_replayed(tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    folder.mkdir()
+    run("simulate", REVIEW_LOOP, "--output", str(folder / "sound.jsonl"))
+    run("inspect", str(folder / "sound.jsonl"), "--output", str(folder / "sound.sqlite3"))
+    whole = (folder / "sound.sqlite3").read_bytes()
+    for name, content in (("cut", whole[:5_000]), ("junk", b"junk"), ("nothing", b"")):
+        (folder / f"{name}.sqlite3").write_bytes(content)
+    with closing(sqlite3.connect(folder / "other.sqlite3")) as base:
+        base.execute("CREATE TABLE a (b)")
+    found = gate("--journals", "journals", "reference", cwd=tmp_path)
+    verdicts = {each["file"].partition(",")[0]: each["verdict"] for each in found["histories"]}
+    unreadable = dict.fromkeys(("cut.sqlite3", "junk.sqlite3", "nothing.sqlite3", "other.sqlite3"), "unreadable")
+    assert verdicts == {**unreadable, "sound.jsonl": "same", "sound.sqlite3": "same"}
+    assert found["exit_code"] == 3
+    assert all(each["sentence"] for each in found["histories"] if each["verdict"] == "unreadable")
 
 
 @pytest.mark.parametrize(

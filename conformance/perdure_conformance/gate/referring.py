@@ -83,15 +83,20 @@ def histories_in(folder: str) -> list[StoredHistory]:
             path = Path(folder, file)
             if not path.is_file():
                 raise GateRefused(f"{path} is a pipe or a device: leave it out.")
-            several = runs_in(str(path)) if file.endswith(".sqlite3") else [None]
-            found += [StoredHistory(file, run_id, path) for run_id in several]
-    except HistoryRefused as error:
-        raise GateRefused(str(error)) from error
-    except Damage as error:
-        raise GateRefused(f"{path} cannot be read: {error}.") from error
+            found += [StoredHistory(file, run_id, path) for run_id in _runs(path)]
     except (OSError, ValueError) as error:
         raise unreadable(folder, error) from error
     return found
+
+
+def _runs(path: Path) -> Sequence[str | None]:
+    """Return the runs in a file; of one that has none, or cannot be read, that it is there: reading it says why."""
+    if path.suffix != ".sqlite3":
+        return [None]
+    try:
+        return runs_in(str(path)) or [None]
+    except (HistoryRefused, Damage):
+        return [None]
 
 
 @dataclass(frozen=True, slots=True)

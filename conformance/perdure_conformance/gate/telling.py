@@ -60,7 +60,8 @@ def replays_in_words(found: Replays) -> Iterator[str]:
     wrong = [each for each in found.histories if each.verdict != "same"]
     same = len(found.histories) - len(wrong)
     word = {0: "SAME", 1: "DIFFERENT"}.get(found.exit_code, "NO VERDICT")
-    yield f"{word}  {same:,} of {_counted(len(found.histories), 'history')} are the same on {found.target}"
+    verb = "is" if len(found.histories) == 1 else "are"
+    yield f"{word}  {same:,} of {_counted(len(found.histories), 'history')} {verb} the same on {found.target}"
     for each in wrong[:_LINES]:
         at = "" if each.sequence is None else f", record {each.sequence}"
         by = "" if each.requirement is None else f" ({each.requirement})"
