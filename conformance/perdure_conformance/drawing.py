@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Final
 
-from hypothesis import HealthCheck, Phase, Verbosity, settings
-from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis import HealthCheck, Phase, Verbosity, configuration, settings
+from hypothesis.internal.cache import LRUCache
 from hypothesis.internal.conjecture import providers
 
 
@@ -35,20 +37,52 @@ class _NoConstants:
         return ()
 
 
-_OF_NO_MODULE: Final = {"_get_local_constants": _NoConstants, "CONSTANTS_CACHE": {}}
-"""Hypothesis reads the source of every module that is not installed, and draws the constants that it finds there: what
-a seed stands for would depend on where perdure lies and who imports it, and to read it takes a second."""
+_LOCK: Final = Lock()
+_USES: Final[list[ExitStack]] = []
+"""What puts everything back, once for each use: the first use changes it, and the last one puts it back."""
 
 
 @contextmanager
 def nothing_left_behind() -> Iterator[None]:
-    """Draw by the seed alone, and without a trace: else Hypothesis leaves a folder where the user stands."""
-    of_hypothesis = vars(providers)
-    former = {name: of_hypothesis[name] for name in _OF_NO_MODULE if name in of_hypothesis}
-    with TemporaryDirectory(prefix="perdure-") as home:
-        set_hypothesis_home_dir(home)
-        of_hypothesis.update(_OF_NO_MODULE)
-        try:
-            yield
-        finally:
-            of_hypothesis.update(former)
+    """Draw by the seed alone, and without a trace: else Hypothesis leaves a folder where the user stands.
+
+    What of Hypothesis is another for that is as it was afterwards, also for tests of the user's in the same process.
+    """
+    with _LOCK:
+        _USES.append(_changed() if not _USES else _USES[0])
+    try:
+        yield
+    finally:
+        with _LOCK:
+            last = _USES.pop()
+            if not _USES:
+                last.close()
+
+
+def _changed() -> ExitStack:
+    """Change what Hypothesis draws from, and where it keeps things; return what puts it back.
+
+    Hypothesis reads the source of every module that is not installed, and draws the constants that it finds there: what
+    a seed stands for would depend on where perdure lies and who imports it, and to read it takes a second.
+    """
+    with ExitStack() as changes:
+        home = changes.enter_context(TemporaryDirectory(prefix="perdure-"))
+        changes.enter_context(_instead(vars(configuration), {_HOME: Path(home)}))
+        changes.enter_context(
+            _instead(vars(providers), {"_get_local_constants": _NoConstants, "CONSTANTS_CACHE": LRUCache(1024)})
+        )
+        return changes.pop_all()
+
+
+_HOME: Final = "__hypothesis_home_directory"
+
+
+@contextmanager
+def _instead(names: dict[str, object], others: Mapping[str, object]) -> Iterator[None]:
+    """Give names other values, those that are there."""
+    former = {name: names[name] for name in others if name in names}
+    names.update({name: others[name] for name in former})
+    try:
+        yield
+    finally:
+        names.update(former)

@@ -335,6 +335,15 @@ def test_an_index_leads_to_no_other_folder(tmp_path: Path) -> None:
             compare(str(old), str(old))
 
 
+def test_no_vector_is_read_through_a_link(tmp_path: Path) -> None:
+    old = write(tmp_path / "old", RELEASED)
+    folder = next(each for each in (old / "fixtures").iterdir() if each.is_dir())
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(GateRefused, match="a link leads to"):
+        compare(str(old), str(old))
+
+
 def test_recursive_schemas_are_compared(tmp_path: Path) -> None:
     tree: dict[str, Any] = {
         "$id": "urn:tree",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -433,6 +434,22 @@ def test_an_answer_that_differs_is_not_replaced_unless_that_is_accepted(folder: 
     assert "/expected/allowed: there is 'false', and the model says 'true'" in done.stdout
     assert vectors("write", "--folder", str(folder), "--accept").exit_code == 0
     assert index.read_text("utf-8") == kept
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        os.mkfifo,
+        lambda path: path.symlink_to("/dev/zero"),
+        lambda path: path.symlink_to("index.json"),
+        lambda path: path.symlink_to("."),
+    ],
+)
+def test_what_is_no_file_is_neither_read_nor_passed_over(tmp_path: Path, put: Callable[[Path], object]) -> None:
+    (tmp_path / "index.json").write_bytes(b"{}")
+    put(tmp_path / "other")
+    with pytest.raises(VectorsRefused, match=r"other is a link, a pipe or a device: .*\.$"):
+        files_in(tmp_path)
 
 
 def test_what_is_exported_has_each_state_in_full(tmp_path: Path, frozen: Files) -> None:

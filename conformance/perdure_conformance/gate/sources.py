@@ -121,6 +121,10 @@ class _Reader:
         self._folder = folder
         self._left = _MAX_BYTES
 
+    def is_behind_a_link(self, file: PurePosixPath) -> bool:
+        """Tell whether a file, or a folder on the way to it, is a link."""
+        return any((self._folder / each).is_symlink() for each in (file, *file.parents[:-1]))
+
     def text(self, file: str) -> Text:
         """Return the bytes of a file, whatever its name ends with. Raises `FileRefused`, `GateRefused`."""
         name = str(self._folder / file)
@@ -181,6 +185,8 @@ def _vectors(reader: _Reader, file: str) -> Vectors:
     for path in paths:
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
             raise GateRefused(f"{file} names {path}, which is not in its folder: mend the index.")
+        if reader.is_behind_a_link(folder / path):
+            raise GateRefused(f"{file} names {path}, which a link leads to: put the file itself there.")
     files = {path: reader.text((folder / path).as_posix()).content for path in paths}
     found = loaded({**files, INDEX: reader.text(file).content})
     rows = {each.id: each for each in index.vectors}

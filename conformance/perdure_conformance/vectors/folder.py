@@ -51,7 +51,10 @@ def files_in(folder: Path) -> dict[str, bytes]:
             f"{folder} is no folder: name one with --folder, or write one with `perdure vectors write`."
         )
     try:
-        files = sorted(path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
+        files = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+        for path in files:
+            if path.is_symlink() or not path.is_file():
+                raise VectorsRefused(f"{path} is a link, a pipe or a device: put a file there, or leave it out.")
         found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
     except OSError as error:
         raise VectorsRefused(f"{error.filename} cannot be read: {error.strerror}.") from error
