@@ -504,6 +504,10 @@ FALSE_ALARMS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"$ref": "#here", "$defs": {"a": _object({"e": {"enum": ["x"]}}, "e", **{"$anchor": "here"})}},
         {"$ref": "#here", "$defs": {"a": _object({"e": {"enum": ["x", "y"]}}, "e", **{"$anchor": "here"})}},
     ),
+    "one type and one value in a condition are spelt otherwise": (
+        {"not": {"type": "string", "const": "a"}},
+        {"not": {"type": ["string"], "enum": ["a"]}},
+    ),
     "a multiple of very little": ({"multipleOf": 1}, {"multipleOf": 1e-300}),
 }
 

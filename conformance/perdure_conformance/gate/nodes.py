@@ -199,12 +199,23 @@ def _view(node: Node, depth: int) -> View:
         raise GateRefused(f"{where}: the reference leads in a circle, and to no schema: let it lead to one.")
     if not isinstance(node.schema, Mapping):
         return View(node, {}, nothing=not node.schema)
-    own = {name: (value, node) for name, value in node.schema.items() if name not in {"$ref", "allOf"}}
+    plain = _of_one_spelling(node.schema)
+    own = {name: (value, node) for name, value in plain.items() if name not in {"$ref", "allOf"}}
     parts = [node.library.follow(node, node.schema["$ref"])] if "$ref" in node.schema else []
     says_something = own.keys() & (_KNOWN | {"default"}) or "allOf" in node.schema
     home = _view(parts[0], depth + 1).home if parts and not says_something else node
     parts += [node.below("allOf", number, each) for number, each in enumerate(node.schema.get("allOf", ()))]
     return _together(View(home, own, nothing=False), [(each, _view(each, depth + 1)) for each in parts])
+
+
+def _of_one_spelling(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keywords with a list of one type as that type, and one listed value as a constant."""
+    found = dict(schema)
+    if isinstance(found.get("type"), list) and len(found["type"]) == 1:
+        found["type"] = found["type"][0]
+    if len(found.get("enum", ())) == 1 and "const" not in found:
+        found["const"] = found.pop("enum")[0]
+    return found
 
 
 def _together(view: View, parts: Sequence[tuple[Node, View]]) -> View:
