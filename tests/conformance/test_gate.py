@@ -542,6 +542,12 @@ def test_references_may_lead_on_as_far_as_they_like(tmp_path: Path) -> None:
     ]
 
 
+def test_references_that_lead_to_references_are_no_circle(tmp_path: Path) -> None:
+    each = {f"d{number}": {"$ref": f"#/$defs/d{number + 1}"} for number in range(150)}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**each, "d150": STRING}}
+    assert _changes(tmp_path, schema, schema) == []
+
+
 def test_every_definition_may_refer_to_every_other_one(tmp_path: Path) -> None:
     def web(least: int) -> dict[str, Any]:
         names = [f"d{number}" for number in range(20)]

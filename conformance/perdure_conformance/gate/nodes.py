@@ -55,7 +55,7 @@ _READ_TOGETHER: Final = (
     (frozenset({"contains", "minContains", "maxContains"}), frozenset({"contains", "minContains", "maxContains"})),
 )
 """Keywords, each with those that it is read by where they stand beside it, and not where they must hold as well."""
-_REFERENCES: Final = 100
+_REFERENCES: Final = 200
 
 
 class Library:
@@ -150,7 +150,7 @@ class Node:
     @cached_property
     def view(self) -> View:
         """What it demands, together with what it refers to. Raises `GateRefused`."""
-        return _view(self, 0)
+        return _view(self, ())
 
     def accepts(self, value: JsonValue) -> bool:
         """Tell whether a value is valid by it."""
@@ -193,19 +193,23 @@ class View:
         return frozenset(self.keywords) & _KNOWN
 
 
-def _view(node: Node, depth: int) -> View:
-    if depth > _REFERENCES:
-        where = f"{node.file}, {node.pointer or 'at its beginning'}"
+def _view(node: Node, above: tuple[Place, ...]) -> View:
+    where = f"{node.file}, {node.pointer or 'at its beginning'}"
+    if node.place in above:
         raise GateRefused(f"{where}: the reference leads in a circle, and to no schema: let it lead to one.")
+    if len(above) > _REFERENCES:
+        raise GateRefused(f"{where}: more than {_REFERENCES} references lead here one by one: let each lead here.")
+    way = (*above, node.place)
     if not isinstance(node.schema, Mapping):
         return View(node, {}, nothing=not node.schema)
     plain = _of_one_spelling(node.schema)
     own = {name: (value, node) for name, value in plain.items() if name not in {"$ref", "allOf"}}
     parts = [node.library.follow(node, node.schema["$ref"])] if "$ref" in node.schema else []
     says_something = own.keys() & (_KNOWN | {"default"}) or "allOf" in node.schema
-    home = _view(parts[0], depth + 1).home if parts and not says_something else node
     parts += [node.below("allOf", number, each) for number, each in enumerate(node.schema.get("allOf", ()))]
-    return _together(View(home, own, nothing=False), [(each, _view(each, depth + 1)) for each in parts])
+    views = [(each, _view(each, way)) for each in parts]
+    home = views[0][1].home if views and not says_something else node
+    return _together(View(home, own, nothing=False), views)
 
 
 def _of_one_spelling(schema: Mapping[str, Any]) -> dict[str, Any]:
