@@ -574,9 +574,9 @@ def test_alternatives_may_nest(tmp_path: Path) -> None:
 def test_what_was_renamed_is_the_same_in_every_process(tmp_path: Path) -> None:
     before, after = (_object(dict.fromkeys(names, STRING)) for names in (("p", "q", "r"), ("x", "y")))
     assert [sentence for _, sentence in _changes(tmp_path, before, after)] == [
-        "the member p is gone, and y came: likely renamed",
+        "the member p is gone",
         "the member q is gone, and x came: likely renamed",
-        "the member r is gone",
+        "the member r is gone, and y came: likely renamed",
     ]
 
 
