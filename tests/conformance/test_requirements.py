@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from perdure_conformance import data
 from perdure_conformance.cli import command_line
 from perdure_conformance.crash import judge as crash
-from perdure_conformance.crash import network
+from perdure_conformance.crash import network, scheduling
 from perdure_conformance.journal.clauses import CLAUSES
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.operations import Identities
@@ -111,7 +111,8 @@ def test_every_requirement_belongs_to_somebody() -> None:
 def test_every_requirement_on_crashes_is_that_of_a_rule_at_a_level_which_it_claims() -> None:
     of_errors = {crash.AFTER_AN_ERROR, crash.AFTER_A_FAILED_SYNC}
     of_servers = set(network.REQUIREMENTS.values())
-    assert {*crash.REQUIREMENTS.values(), *of_errors, *of_servers} == OF_CRASHES
+    of_clients = set(scheduling.REQUIREMENTS.values())
+    assert {*crash.REQUIREMENTS.values(), *of_errors, *of_servers, *of_clients} == OF_CRASHES
     for (level, _), requirement in crash.REQUIREMENTS.items():
         assert requirements()[requirement].claim == f"durable={level}"
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from perdure.journal.contract import DurabilityLevel
-from perdure_conformance.cli import crash_servers
+from perdure_conformance.cli import crash_schedules, crash_servers
 from perdure_conformance.cli.common import (
     console,
     even_if_nobody_reads,
@@ -43,6 +43,7 @@ Examples:
   perdure crash --command "node adapter.mjs" --level posix-weak
   perdure crash --command "node adapter.mjs" --server "server --port {port} --data {state_dir}" --connect ADDRESS
   perdure crash files-write --layer power --replay v1:w=append,n=4,seed=1:power/ordered:t7:-6
+  perdure crash module:factory --layer schedule
 """
 
 _FAILURES: Final = "failures"
@@ -60,7 +61,8 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
         DurabilityLevel | None, typer.Option(help="Judge it at this level; without it, at that which it claims.")
     ] = None,
     layer: Annotated[
-        list[str] | None, typer.Option(help=f"Try this alone; {' or '.join(LAYERS)}, or both. Default: all.")
+        list[str] | None,
+        typer.Option(help=f"Try this alone; {', '.join(LAYERS)} or schedule. Default: the first two."),
     ] = None,
     workload: Annotated[
         str | None, typer.Option(help=f"What is asked: {', '.join(sorted(WORKLOADS))}. Default: what it claims.")
@@ -81,6 +83,9 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     rounds: Annotated[
         int, typer.Option(min=0, max=1_000_000, help="With --server: how often it is killed several times.")
     ] = 10,
+    schedules: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="With --layer schedule: how many are drawn.")
+    ] = crash_schedules.SCHEDULES,
     replay: Annotated[
         str | None, typer.Option(metavar="LINE", help="Play one crash again, as a finding has named it; try no other.")
     ] = None,
@@ -106,9 +111,15 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
         _know(workload)
         _prepare(report_dir)
         crash_servers.judge(implementation, behind, report_dir, as_json=as_json)
+    if replay is not None and crash_schedules.is_of_a_schedule(replay):
+        crash_schedules.play(implementation, replay, timeout, as_json=as_json)
     if replay is not None:
         _play(implementation, replay, timeout, as_json=as_json)
     _know(workload)
+    if layer == [crash_schedules.LAYER]:
+        _prepare(report_dir)
+        clients = crash_schedules.Asked(Workload(workload or "append", appends, seed), level, schedules, timeout)
+        crash_schedules.judge(implementation, clients, report_dir, as_json=as_json)
     _prepare(report_dir)
     options = Options(
         layers=_layers(layer or []), level=level, workload=workload, appends=appends, seed=seed, timeout_s=timeout
@@ -189,6 +200,8 @@ def _layers_of_a_server(names: list[str]) -> tuple[OfServer, ...]:
 
 def _layers(names: list[str]) -> tuple[Layer, ...]:
     for name in names:
+        if name == crash_schedules.LAYER:
+            wrong_usage("--layer schedule stands alone: it asks several clients at a time.")
         if name in crash_servers.LAYERS:
             wrong_usage(f'--layer {name} needs the server: --server "server --port {{port}} --data {{state_dir}}".')
         if name not in LAYERS:

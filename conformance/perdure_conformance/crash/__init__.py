@@ -19,4 +19,8 @@
 - `proxy`      what stands between a client and its server: messages that are lost, cut off or late
 - `servers`    the server behind a journal, started, killed and started again
 - `network`    the connection disturbed at every message, and the server killed at drawn ones
+- `baton`      clients on threads, of which one runs at a time
+- `shim`       what a Python journal calls of `os` and `open`, recorded, each call a place to switch at
+- `scheduling` layer 4: schedules of several clients, crashed
+- `several`    two good journals for several handles, and mutants of them
 """

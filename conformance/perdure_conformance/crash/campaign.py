@@ -53,7 +53,8 @@ def layers_of(requirement: str) -> Mapping[Layer, str]:
 
 
 NOT_THERE: Final = (
-    "threads that are switched at each call: not yet; connections that are cut, servers that are killed: --server",
+    "threads that are switched at each call: --layer schedule",
+    "connections that are cut, servers that are killed: --server",
     "a disk that loses what it has synced, or damages what nobody wrote to",
     "two requests at a time: the workload sends one after the other",
 )

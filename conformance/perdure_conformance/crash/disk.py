@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Final
 
 from msgspec import Struct
@@ -139,6 +140,7 @@ class Disk:
         """After so many calls, those that were not covered by a sync, in order."""
         self._answers: list[int] = []
         self._syncs = [index for index, each in enumerate(self.operations) if isinstance(each, Sync)]
+        self._begun = list(accumulate((self._began(index) for index in self._syncs), max))
         self._walk()
 
     @property
@@ -157,7 +159,7 @@ class Disk:
     def after_last_sync(self, calls: int) -> int:
         """Return how many of the first so many calls are surely there at `ordered`: all up to the last sync."""
         found = bisect_right(self._syncs, calls - 1)
-        return self._syncs[found - 1] + 1 if found else 0
+        return self._begun[found - 1] if found else 0
 
     def image(self, cut: Cut) -> Image:
         """Return what a crash leaves."""
@@ -206,7 +208,14 @@ class Disk:
     def covers(self, index: int, change: int) -> bool:
         """Tell whether a call is a sync that covers an earlier one."""
         sync = self.operations[index]
-        return isinstance(sync, Sync) and index > change and _is_covered(self.operations[change], sync.file)
+        return (
+            isinstance(sync, Sync) and self._began(index) > change and _is_covered(self.operations[change], sync.file)
+        )
+
+    def _began(self, index: int) -> int:
+        """Return how many calls had been made when a sync began."""
+        sync = self.operations[index]
+        return sync.began if isinstance(sync, Sync) and sync.began is not None else index
 
     def _walk(self) -> None:
         base, full = _held(self.trace), _held(self.trace)
@@ -218,7 +227,8 @@ class Disk:
                 case Answer(number=number):
                     answer = number
                 case Sync(file=file):
-                    covered = self._covered(pending, file)
+                    began = self._began(index)
+                    covered = self._covered([each for each in pending if each < began], file)
                     if covered:
                         base = base.copy()
                         for each in covered:

@@ -113,6 +113,8 @@ class RunExpectation:
 
     allowed: tuple[tuple[Envelope, ...], ...] = ((),)
     """Every history that the run may show, whole."""
+    acknowledged: tuple[Envelope, ...] = ()
+    """What each of them holds besides `due`, behind what is here and there not the same."""
     snapshots: tuple[Snapshot, ...] = ()
     """Every snapshot that may be served; none may be, too."""
     epoch: int = 0
@@ -409,8 +411,11 @@ def _all_broken(expectation: Expectation, recovered: Recovered) -> Iterator[Brok
 def _differs(run_id: RunId, run: RunExpectation, shown: RunShown) -> Iterator[Broken]:
     if shown.records not in run.allowed:
         due = run.due
+        gone = next((each for each in run.acknowledged if each not in shown.records), None)
         missing = next((each for each, there in zip(due, shown.records, strict=False) if each != there), None)
-        if missing is not None:
+        if gone is not None:
+            yield Broken("lost", f"record {gone.sequence}, acknowledged, cannot be found any more", run_id)
+        elif missing is not None:
             yield Broken("lost", f"record {missing.sequence}, which was acknowledged, is not what was appended", run_id)
         elif len(shown.records) < len(due):
             which = _numbers(len(shown.records) + 1, len(due))

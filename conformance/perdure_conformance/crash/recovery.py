@@ -121,7 +121,7 @@ class InThisProcess:
     def _begin(self, folder: Path) -> Description:
         self._work: queue.SimpleQueue[Callable[[], Recovered] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Recovered] = queue.SimpleQueue()
-        self._direct = _Direct(self._target.dispatcher(self._target.factory))
+        self._direct = Direct(self._target.dispatcher(self._target.factory))
         threading.Thread(target=_work, args=(self._work, self._done), daemon=True, name="perdure-recovery").start()
         return JournalClient(self._direct).initialize(folder)
 
@@ -154,7 +154,7 @@ def _work(work: queue.SimpleQueue[Callable[[], Recovered] | None], done: queue.S
         done.put(job())
 
 
-class _Direct:
+class Direct:
     """A connection to a Python journal on the calling thread. Whatever it raises is a fault."""
 
     def __init__(self, served: Served) -> None:

@@ -129,7 +129,7 @@ class ServerKill:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Which thread runs on at each call, and what happens then."""
+    """Which client goes on at each place where several could, and what happens then: `crash10/ordered:-6`."""
 
     choices: tuple[int, ...]
     happening: str
@@ -169,7 +169,7 @@ _FORMS: Final = {
     "power": f"power/({'|'.join(get_args(Level))}):t{_NUMBER}:([^+\\s]*)",
     "net": f"net/({'|'.join(get_args(Direction))})#{_COUNT}=([a-z][a-z0-9-]*)",
     "server": f"server/kill#{_COUNT}",
-    "sched": r"sched/([0-9]+(?:,[0-9]+)*|):([a-z0-9-]+)",
+    "sched": r"sched/([0-9]+(?:,[0-9]+)*|):([a-z0-9-]+(?:/[a-z-]+:[^+\s]*)?)",
 }
 """Not compiled before one is needed: the tracer is started for each window, and needs one at most."""
 

@@ -72,6 +72,8 @@ class Sync(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     file: File | None
     how: str
     """`fsync`, `fdatasync`, `sync`, `syncfs`; `O_SYNC`, `O_DSYNC`, `RWF_DSYNC` right behind a write of that kind."""
+    began: int | None = None
+    """After how many calls it began, if others were made meanwhile: it need not bring those."""
 
 
 class Answer(Struct, frozen=True, tag=True, forbid_unknown_fields=True):

@@ -30,15 +30,19 @@ class Request:
 
 def requests(workload: Workload) -> Sequence[Request]:
     """Return the requests in order. Raises `ReplayError` if there is no such workload."""
-    drawn = WORKLOADS.get(workload.name)
-    if drawn is None:
-        raise ReplayError(f"There is no workload {workload.name!a}; write one of {', '.join(sorted(WORKLOADS))}.")
     identities = Identities(workload.seed, 0)
-    operations = drawn(workload.appends, random.Random(f"{workload}"))  # noqa: S311 - drawn again from the same words
-    return [_request(operation, identities) for operation in operations]
+    return [_request(operation, identities) for operation in operations(workload)]
 
 
 Changing = Append | SaveSnapshot | Acquire
+
+
+def operations(workload: Workload) -> Sequence[Changing]:
+    """Return the requests in order, before they have identities. Raises `ReplayError` if there is no such workload."""
+    drawn = WORKLOADS.get(workload.name)
+    if drawn is None:
+        raise ReplayError(f"There is no workload {workload.name!a}; write one of {', '.join(sorted(WORKLOADS))}.")
+    return drawn(workload.appends, random.Random(f"{workload}"))  # noqa: S311 - drawn again from the same words
 
 
 def _request(operation: Changing, identities: Identities) -> Request:

@@ -1,0 +1,112 @@
+"""Several clients of one journal, switched at each call and crashed: what is found, plays again, and accuses nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+from perdure_conformance import data
+from perdure_conformance.cli import command_line
+from perdure_conformance.crash.replay import Workload, parse
+from perdure_conformance.crash.scheduling import REQUIREMENTS, Judged, judge, play
+from perdure_conformance.crash.several import MUTANTS, TWINS
+from perdure_conformance.harness.targets import PythonTarget, Target
+from perdure_conformance.journal.dispatch import JOURNALS
+
+MODULE = "perdure_conformance.crash.several"
+SEEDS = range(1, 21) if os.environ.get("PERDURE_FULL") else (1,)
+
+
+def python(target: Target) -> PythonTarget:
+    assert isinstance(target, PythonTarget)
+    return target
+
+
+def judged(target: Target, *, seed: int = 7, schedules: int = 120) -> Judged:
+    return judge(python(target), Workload("append", 4, seed), schedules=schedules)
+
+
+def crash(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(command_line(), ["crash", *words])
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_each_mutant_is_found_by_the_name_of_its_requirement_and_plays_again(name: str) -> None:
+    mutant = MUTANTS[name]
+    found = judged(mutant.target).found
+    assert mutant.breaks in found
+    assert set(found) <= {mutant.breaks, *mutant.overlaps}
+    again = play(python(mutant.target), parse(found[mutant.breaks].replay), timeout_s=10)
+    assert again is not None
+    assert (again.requirement, again.blame, again.sentence) == (
+        mutant.breaks,
+        found[mutant.breaks].blame,
+        found[mutant.breaks].sentence,
+    )
+    assert "client 1 stops before " in again.blame
+
+
+def test_every_requirement_has_a_mutant() -> None:
+    assert {mutant.breaks for mutant in MUTANTS.values()} == set(REQUIREMENTS.values())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", [*TWINS, "files", "files-write", "lines"])
+def test_nobody_good_is_accused(name: str, seed: int) -> None:
+    target = TWINS[name].target if name in TWINS else JOURNALS.find(name)
+    told = judged(target, seed=seed, schedules=25)
+    assert (told.found, told.open) == ({}, None)
+    assert set(told.verdicts().values()) == {"pass"}
+    assert told.counts["switches"] > told.counts["schedules"]
+    assert told.counts["crashes"] > told.counts["schedules"]
+
+
+def test_what_is_done_by_an_extension_in_c_is_never_a_pass() -> None:
+    told = judged(JOURNALS.find("sqlite"), schedules=2)
+    assert set(told.verdicts().values()) == {"inconclusive"}
+    assert told.open == "Its files are changed by other ways than os and open, such as an extension in C."
+
+
+@pytest.mark.parametrize("name", ["memory", "perdure_conformance.crash.journals:Appends"])
+def test_who_claims_no_handles_or_no_level_is_not_judged(name: str) -> None:
+    assert set(judged(JOURNALS.find(name)).verdicts().values()) == {"not_claimed"}
+
+
+def test_the_command_tells_a_finding_and_plays_its_line(tmp_path: Path) -> None:
+    few = ["--layer", "schedule", "--schedules", "40", "--seed", "7", "--report", str(tmp_path)]
+    code, told = crash(f"{MODULE}:ChecksBeforeItLocks", *few)
+    assert code == 1
+    assert "CRS-061  fail" in told
+    document = json.loads((tmp_path / "crash-report.json").read_text("utf-8"))
+    schema = json.loads((data.schemas() / "crash-report-1.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(document)
+    (finding,) = (each for each in document["findings"] if each["requirement"] == "CRS-061")
+    code, told = crash(f"{MODULE}:ChecksBeforeItLocks", "--replay", finding["replay"], "--json")
+    assert (code, json.loads(told)) == (1, finding)
+    code, told = crash(f"{MODULE}:SharesAnIndex", "--replay", finding["replay"])
+    assert (code, told) == (
+        3,
+        "perdure: The trace diverged: the journal did not make the calls that it made then.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--command", "true", "--layer", "schedule"], 2, "--layer schedule is for journals in Python"),
+        (["files", "--layer", "schedule", "--layer", "power"], 2, "--layer schedule stands alone"),
+        (["files", "--replay", "v1:w=append,n=2,seed=7:sched/1:what"], 3, "'what' is no crash of a schedule"),
+        (["files", "--replay", "v1:w=append,n=2,seed=7:sched/1:crash0/none:"], 3, "'none' is no level"),
+        (["files", "--replay", "v1:w=append,n=2,seed=7:sched/1:crash3"], 0, "Nothing is wrong."),
+    ],
+)
+def test_words_are_understood_or_told(words: Sequence[str], code: int, sentence: str) -> None:
+    came, told = crash(*words)
+    assert (came, sentence in told) == (code, True), told
