@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+from perdure.journal.contract import Page
+from perdure.kernel.identity import RunId
 from perdure_conformance import data
 from perdure_conformance.cli import command_line
 from perdure_conformance.crash.replay import Workload, parse
 from perdure_conformance.crash.scheduling import REQUIREMENTS, Judged, judge, play
-from perdure_conformance.crash.several import MUTANTS, TWINS
+from perdure_conformance.crash.several import MUTANTS, TWINS, SharesAFile
 from perdure_conformance.harness.targets import PythonTarget, Target
 from perdure_conformance.journal.dispatch import JOURNALS
 
@@ -110,3 +113,25 @@ def test_the_command_tells_a_finding_and_plays_its_line(tmp_path: Path) -> None:
 def test_words_are_understood_or_told(words: Sequence[str], code: int, sentence: str) -> None:
     came, told = crash(*words)
     assert (came, sentence in told) == (code, True), told
+
+
+IMPORTED = threading.Lock()
+
+
+class WaitsForALockOfItsModule(SharesAFile):
+    """Has a lock that was made on import, which nobody who switches knows of."""
+
+    def load(self, run_id: RunId, from_sequence: int, limit: int) -> Page:
+        """Answer as `Journal.load` says."""
+        with IMPORTED:
+            return super().load(run_id, from_sequence, limit)
+
+
+def test_who_waits_for_what_no_client_gives_is_inconclusive_and_leaves_nothing() -> None:
+    target = python(JOURNALS.of(WaitsForALockOfItsModule))
+    opened = os.open
+    told = judge(target, Workload("append", 4, 7), schedules=40, timeout_s=0.5)
+    assert set(told.verdicts().values()) == {"inconclusive"}
+    assert told.open is not None
+    assert "a client waits for something that no other client gives it" in told.open
+    assert os.open is opened

@@ -98,7 +98,12 @@ class Baton:
         for client in self.clients:
             _thread.start_new_thread(self._live, (client, program))
         self.clients[0].gate.release()
-        if not self._end.acquire(timeout=timeout_s):
+        try:
+            is_at_its_end = self._end.acquire(timeout=timeout_s)
+        except BaseException:
+            self._give_up("it was interrupted")  # No client is to go on in a folder that is taken away.
+            raise
+        if not is_at_its_end:
             self._give_up("a client waits for something that no other client gives it, such as a lock made on import")
 
     def pass_on(self, client: Client, text: str, *, is_resting: bool = False) -> None:
