@@ -67,10 +67,10 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     workload: Annotated[
         str | None, typer.Option(help=f"What is asked: {', '.join(sorted(WORKLOADS))}. Default: what it claims.")
     ] = None,
-    appends: Annotated[int, typer.Option(min=1, max=1_000, help="How many appends are sent.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The seed of what is drawn.")] = 1,
+    appends: Annotated[int, typer.Option(min=1, max=1_000, metavar="N", help="How many appends are sent.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, max=2**53 - 1, metavar="N", help="The seed of what is drawn.")] = 1,
     timeout: Annotated[
-        float, typer.Option(min=0.05, max=3600, help="Seconds that the journal has for one answer.")
+        float, typer.Option(min=0.05, max=3600, metavar="SECONDS", help="Seconds that the journal has for one answer.")
     ] = 10.0,
     server: Annotated[
         str | None,
@@ -81,10 +81,11 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
         typer.Option(metavar="NAME", help="Tell the journal in this variable where its server is; or NAME=…{port}…."),
     ] = None,
     rounds: Annotated[
-        int, typer.Option(min=0, max=1_000_000, help="With --server: how often it is killed several times.")
+        int,
+        typer.Option(min=0, max=1_000_000, metavar="N", help="With --server: how often it is killed several times."),
     ] = 10,
     schedules: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="With --layer schedule: how many are drawn.")
+        int, typer.Option(min=1, max=1_000_000, metavar="N", help="With --layer schedule: how many are drawn.")
     ] = crash_schedules.SCHEDULES,
     replay: Annotated[
         str | None, typer.Option(metavar="LINE", help="Play one crash again, as a finding has named it; try no other.")
