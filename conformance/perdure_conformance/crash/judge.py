@@ -114,7 +114,7 @@ class RunExpectation:
     allowed: tuple[tuple[Envelope, ...], ...] = ((),)
     """Every history that the run may show, whole."""
     acknowledged: tuple[Envelope, ...] = ()
-    """What each of them holds besides `due`, behind what is here and there not the same."""
+    """What was acknowledged behind records that were not, as another client's may be; none where `due` says it all."""
     snapshots: tuple[Snapshot, ...] = ()
     """Every snapshot that may be served; none may be, too."""
     epoch: int = 0
