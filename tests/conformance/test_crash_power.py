@@ -38,6 +38,19 @@ def test_a_good_journal_holds_at_every_level(journal: type[JournalOfFrames], pla
     assert found.highest_level == "posix-weak"
 
 
+class LooksAtItsFileWhenItCloses(Appends):
+    """A good journal whose file is still there when it is closed, for all it knows."""
+
+    def close(self) -> None:
+        self._path.stat()
+        super().close()
+
+
+def test_a_state_stays_while_it_is_open(place: Path) -> None:
+    assert judged(LooksAtItsFileWhenItCloses, place).findings == {}
+    assert [each.name for each in place.iterdir()] == ["recorded"]
+
+
 BLAMED = {
     "CutsOffWhatWasAcknowledged": "the recovery is to blame: all that was written is on the disk",
     "KeepsItsTemporaryFileElsewhere": "truncate perdure.log to 0 takes away what was acknowledged before it",

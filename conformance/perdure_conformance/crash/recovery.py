@@ -50,7 +50,7 @@ class Recoverer(Protocol):
         ...
 
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
-        """Return what comes back from the state in a folder, which may be changed by that."""
+        """Return what comes back from the state in a folder, which is changed by that, and removed in its time."""
         ...
 
     def close(self) -> None:
@@ -105,12 +105,26 @@ def _write(descriptor: int, content: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
+class _Former:
+    """The folder of the last state: it stays until the next one is open, since its files may be looked at until then."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+
+    def give_way_to(self, folder: Path | None) -> None:
+        """Remove it."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = folder
+
+
 class InThisProcess:
     """A Python journal, on a thread of its own, so that one that hangs can be left behind."""
 
     def __init__(self, target: PythonTarget, timeout_s: float, folder: Path) -> None:
         self._target = target
         self._timeout_s = timeout_s
+        self._former = _Former()
         self.description = self._begin(folder)
 
     @property
@@ -134,12 +148,15 @@ class InThisProcess:
         except queue.Empty:
             self._begin(folder.parent)
             return Recovered(refused=Refused(f"nothing came within {self._timeout_s:g} s"))
+        finally:
+            self._former.give_way_to(folder)
 
     def close(self) -> None:
         """Close the journal, and end the thread."""
         self._work.put(None)
         with suppress(AdapterFault):
             self._direct.call("shutdown", {})
+        self._former.give_way_to(None)
 
 
 _REPLIES: Final = Remembered()
@@ -190,6 +207,7 @@ class InItsOwnProcess:
         self._folder = folder
         self._connection: Connection | None = None
         self._client: JournalClient | None = None
+        self._former = _Former()
         self.is_served = True
         """Whether it offers `recover`, as far as is known."""
         self.description = self._start(folder)
@@ -204,11 +222,13 @@ class InItsOwnProcess:
         found = recover(lambda: self._open(folder), expectation)
         if found.refused is not None and (found.refused.is_fault or not self.is_served):
             self._kill()  # Whatever state it is in, the next one must not suffer from it.
+        self._former.give_way_to(folder)
         return found
 
     def close(self) -> None:
         """End the program."""
         self._kill()
+        self._former.give_way_to(None)
 
     def _open(self, folder: Path) -> Journal:
         if self.is_served:

@@ -248,7 +248,8 @@ class Windows:
             wrong = broken(crashed.expectation, recovered) or _disagreement(starts[1:], recovered)
             if wrong is None:
                 self._right.add(key)
-        shutil.rmtree(state, ignore_errors=True)
+        else:
+            shutil.rmtree(state, ignore_errors=True)
         diverged = self._divergence(starts, replay.faults)
         call = _call(starts[-1], replay.faults[-1])
         asked = crashed.start.asked
