@@ -89,14 +89,14 @@ def test_another_namespace_is_another_journal(sqlite: SqliteJournal, tmp_path: P
 
 def test_a_commit_waits_for_the_disk(sqlite: SqliteJournal) -> None:
     assert sqlite._database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert sqlite._database.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert sqlite._database.execute("PRAGMA synchronous").fetchone() == (3,)
 
 
 def test_a_reopened_handle_waits_for_the_disk_too(tmp_path: Path) -> None:
     SqliteJournal(tmp_path, "journal").close()
     with closing(SqliteJournal(tmp_path, "journal")) as again:
         assert again._database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert again._database.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert again._database.execute("PRAGMA synchronous").fetchone() == (3,)
 
 
 def test_the_format_is_version_1(sqlite: SqliteJournal) -> None:

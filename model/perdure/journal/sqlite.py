@@ -1,6 +1,6 @@
 """The journal on SQLite: a row a record, in one file that several handles and processes may share.
 
-WAL with `synchronous=FULL`: a commit returns once the log is on disk, so what is acknowledged is durable. A
+WAL with `synchronous=EXTRA`: a commit returns once the log is on disk, so what is acknowledged is durable. A
 compare-and-append is one `INSERT … SELECT … WHERE`: comparing and storing cannot come apart. Only a batch too long
 for one statement takes several, inside one transaction.
 """
@@ -206,7 +206,8 @@ class SqliteJournal:
                 f"{self._path} has format {version}, this release reads {FORMAT_VERSION}; use a newer release"
             )
         self._switch_to_wal()
-        self._database.execute("PRAGMA synchronous = FULL")
+        # In WAL this is FULL; and if the switch failed, a commit is there only once its journal is surely deleted.
+        self._database.execute("PRAGMA synchronous = EXTRA")
         if version == 0:
             self._database.executescript(SCHEMA)
 
