@@ -37,8 +37,9 @@ def small(program: Path, name: str) -> CommandTarget:
 
 @contextmanager
 def windows(target: Target, workload: Workload = TWO) -> Iterator[Windows]:
-    with recoverer(target, 60) as opened, scratch() as folder:
-        yield Windows(target, workload, opened, folder, 60)
+    with scratch() as folder:
+        with recoverer(target, 60) as opened:
+            yield Windows(target, workload, opened, folder, 60)
         assert list(folder.iterdir()) == []
 
 

@@ -162,7 +162,7 @@ class ByHand:
     def __init__(self, state_dir: Path, namespace: str) -> None:
         self._base = sqlite3.connect(state_dir / f"{namespace}.sqlite3", isolation_level=None)
         self._base.execute("PRAGMA journal_mode = WAL")
-        self._base.execute("PRAGMA synchronous = FULL")
+        self._base.execute("PRAGMA synchronous = EXTRA")
         self._base.executescript(SCHEMA)
 
     def append(self, run_id: RunId, expected_next: int, records: Sequence[Envelope]) -> object:

@@ -5,6 +5,7 @@ Source: `docs/spec/crash.md`; "Layers, by value" of the crash design.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -110,6 +111,10 @@ class Judged:
         return self.levels[above - 1] if above else None
 
 
+_NUMBERS: Final = itertools.count(1)
+"""Of states, for all benches: a state outlives its bench until its recoverer opens another."""
+
+
 class Bench:
     """One recording before one recoverer: each state is judged once."""
 
@@ -122,7 +127,6 @@ class Bench:
         self._expectations: dict[int, Expectation] = {}
         self._known: dict[object, tuple[Recovered, Broken | None]] = {}
         self._recovered: dict[object, Recovered] = {}
-        self._recoveries = 0
 
     def judge(self, cut: Cut) -> tuple[Recovered, Broken | None]:
         """Return what comes back after a cut, and what is wrong with it."""
@@ -151,8 +155,7 @@ class Bench:
         """Recover a state; one of which the same was asked before gives the same."""
         key = image.key(), expectation.questions()
         if key not in self._recovered:
-            self._recoveries += 1
-            folder = self._folder / f"{self._recoveries}"
+            folder = self._folder / f"state-{next(_NUMBERS)}"
             lay_out(image, folder)
             self._recovered[key] = self._recoverer.recovered(folder, expectation)
         return self._recovered[key]

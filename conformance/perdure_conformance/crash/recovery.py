@@ -106,7 +106,7 @@ def _write(descriptor: int, content: bytes) -> None:
 
 
 class _Former:
-    """The folder of the last state: it stays until the next one is open, since its files may be looked at until then."""
+    """The folder of the last state: it stays until another is open, since its files may be looked at until then."""
 
     def __init__(self) -> None:
         self._folder: Path | None = None
