@@ -205,7 +205,13 @@ def test_exceptions_without_end_end_the_judgement() -> None:
     assert judgement.counts == {"documents": 5}
     assert report.exit_code == NO_VERDICT
     assert set(report.verdicts.values()) == {"inconclusive"}
-    assert all("ZeroDivisionError" in row["why"] for row in rows(report).values())
+    assert "ZeroDivisionError" in rows(report)["SPC-001"]["why"]
+    assert {row["why"] for name, row in rows(report).items() if name != "SPC-001"} == {"after an operation had failed"}
+    assert report.document["fault"] == {
+        "kind": "error",
+        "sentence": "validate raised ZeroDivisionError: ''.",
+        "case": None,
+    }
 
 
 def test_an_exception_does_not_hide_what_is_broken() -> None:

@@ -189,6 +189,8 @@ class _Trial:
         except Ended:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it raises is told
+            if isinstance(error.__cause__, Ended):  # It was ended in the midst of a call.
+                raise error.__cause__ from None
             self.fault = self.fault or error
             self.description = self.description or _NOBODY
 
