@@ -1,6 +1,8 @@
 // Holds the golden vectors of a folder against these modules: prints each that is answered otherwise, then how many of each
-// kind were asked, of how many. `node vectors.mjs FOLDER`; the format is fixtures/README.md.
+// kind were asked, of how many. `node vectors.mjs FOLDER`; the format is fixtures/README.md. YAML is asked about where the
+// package `yaml` can be imported; a document beside a catalogue of handlers is asked of the validator in ../node-validator.
 import { readFileSync } from 'node:fs';
+import { validate as validateBeside } from '../node-validator/validator.mjs';
 import { decide } from './decide.mjs';
 import { Refusal, readEvent } from './events.mjs';
 import { verifyFrames, verifyLines, verifySnapshot } from './files.mjs';
@@ -10,6 +12,9 @@ import { restore } from './records.mjs';
 import { reduceHistory } from './reduce.mjs';
 import { contentHash, initialNodes, validate } from './specification.mjs';
 import { outputOf, stateDigest } from './state.mjs';
+import { readYaml } from './yaml.mjs';
+
+const yaml = await import('yaml').catch(() => null);
 
 const OF_MEMBERS = new Set(['unknown_member', 'wrong_structure']); // of either kind (RUN-031, JRN-051)
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -28,7 +33,22 @@ function bareEvent(event) {
   return record(Object.entries(told).filter(([, value]) => !['null', '[]', '{}'].includes(canonical(value))));
 }
 
-// Each answers a vector in the words of its `expected`, as far as these modules have them; undefined if they have none.
+function asRead(read) {
+  try {
+    const text = canonical(read());
+    return { read: true, canonical: text, sha256: sha256(text) };
+  } catch (error) {
+    return { read: false, code: codeOf(error) };
+  }
+}
+
+function besideHandlers(content, handlers) {
+  const found = validateBeside(decoder.decode(content), { handlers: handlers.map((each) => ({ inputs: [], ...each })) });
+  if (found.isValid) return { valid: true, content_hash: found.contentHash, initial_nodes: found.initialNodes };
+  return { valid: false, problems: found.problems.map(({ code, pointer }) => ({ code, pointer })) };
+}
+
+// Each answers a vector in the words of its `expected`, as far as these modules have them; null if they have none.
 const ANSWER = {
   reduce({ content, expected }) {
     const { accepted, whole, state, ...refusal } = reduceHistory(linesOf(content));
@@ -48,7 +68,7 @@ const ANSWER = {
   },
   upcast: ({ content }) => ({ events: linesOf(content).map(({ version, event }) => bareEvent(readEvent(version, event))) }),
   validate({ content, others, expected }) {
-    if (others.length > 0) return undefined; // no catalogue of handlers is known here
+    if (others.length > 0) return besideHandlers(content, JSON.parse(others[0]).handlers);
     let document;
     try {
       document = parseStrict(decoder.decode(content));
@@ -59,16 +79,8 @@ const ANSWER = {
     if (problem) return { valid: false, problems: asked(problem.code, problem.pointer, expected) };
     return { valid: true, content_hash: contentHash(document), initial_nodes: initialNodes(document) };
   },
-  read({ content }) {
-    let value;
-    try {
-      value = parseStrict(decoder.decode(content));
-    } catch (error) {
-      return { read: false, code: codeOf(error) };
-    }
-    return { read: true, canonical: canonical(value), sha256: sha256(canonical(value)) };
-  },
-  read_yaml: () => undefined, // for authors alone
+  read: ({ content }) => asRead(() => parseStrict(decoder.decode(content))),
+  read_yaml: ({ content }) => yaml && asRead(() => readYaml(yaml, decoder.decode(content))),
   verify({ content, others, path }) {
     if (path.endsWith('.jsonl')) return verifyLines(content);
     return path.endsWith('.mwj1') ? verifyFrames(content) : verifySnapshot(content, others[0]);
@@ -110,7 +122,7 @@ for (const { id, kind, files, expected } of vectors) {
   const found = answer({ kind, expected, path: files[0].path, content: contents[0], others: contents.slice(1) });
   counts[kind] ??= { asked: 0, of: 0 };
   counts[kind].of += 1;
-  if (found === undefined) continue;
+  if (found === null) continue;
   counts[kind].asked += 1;
   const wanted = own(WANTED, kind) ? WANTED[kind](expected) : expected;
   if (!same(found, wanted)) console.log(`${id}: ${canonical(found)}, and not ${canonical(wanted)}`);
