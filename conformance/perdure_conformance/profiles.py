@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Union
 
+from perdure_conformance.crash.profile import CRASH, with_crashes
 from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.reducer.profile import REDUCER
 from perdure_conformance.spec.profile import SPEC
@@ -13,10 +14,16 @@ from perdure_conformance.suite import AnyProfile, Case
 PROFILES: Final[Mapping[str, AnyProfile]] = {profile.name: profile for profile in (JOURNAL, SPEC, REDUCER)}
 """By name; the first is the one that is judged if none is named."""
 
-ANY_CASE: Final[Any] = Union[tuple(profile.case for profile in PROFILES.values())]  # noqa: UP007 - not known before
+WITH_CRASHES: Final[Mapping[str, AnyProfile]] = {JOURNAL.name: with_crashes(JOURNAL)}
+"""Those that are judged by crashes too, if that is asked for."""
+
+_OF_CASES: Final[Mapping[str, AnyProfile]] = {**PROFILES, CRASH.name: CRASH}
+"""The profile `crash` has a command of its own."""
+
+ANY_CASE: Final[Any] = Union[tuple(profile.case for profile in _OF_CASES.values())]  # noqa: UP007 - not known before
 """The type of a case, of whatever profile."""
 
 
 def profile_of(case: Case) -> AnyProfile:
     """Return the profile of a case."""
-    return PROFILES[str(case.__struct_config__.tag)]
+    return _OF_CASES[str(case.__struct_config__.tag)]

@@ -165,6 +165,8 @@ class Finding:
     stderr: str
     seconds: float
     """From the start of the judgement to the finding, before it was made smaller."""
+    state: bytes | None = None
+    """The state that fails, as a compressed tar, if it is kept beside the case."""
 
     @property
     def failure(self) -> str:

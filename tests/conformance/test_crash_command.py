@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+from perdure.journal.contract import Capabilities
 from perdure_conformance import data
 from perdure_conformance.cli import command_line
 from perdure_conformance.crash.recording import why_not
+from perdure_conformance.journal.profile import JOURNAL
+from perdure_conformance.profiles import WITH_CRASHES
+from perdure_conformance.verdict import Verdict
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
 
@@ -26,48 +32,114 @@ def schema(name: str) -> dict[str, object]:
 
 def crash(*words: str) -> tuple[int, str]:
     done = CliRunner().invoke(command_line(), ["crash", *words])
-    return done.exit_code, done.output
+    return done.exit_code, done.stdout if "--json" in words else done.output
+
+
+def verdicts(document: dict[str, Any]) -> dict[str, str]:
+    return {row["id"]: row["verdict"] for row in document["requirements"]}
 
 
 def test_what_is_found_plays_again_from_its_line_and_its_folder(tmp_path: Path) -> None:
     code, told = crash(TARGET, *FEW, "--report", str(tmp_path))
     assert code == 1
     assert "acknowledgement 1 is not covered: write perdure.log@0+" in told
-    assert "NOT CONFORMANT  at posix-weak" in told
-    assert "holds at  process-crash" in told
-    document = json.loads((tmp_path / "crash-report.json").read_text("utf-8"))
-    Draft202012Validator(schema("crash-report-1")).validate(document)
-    assert document["verdicts"]["CRS-001"] == "pass"
-    assert document["verdicts"]["CRS-011"] == document["verdicts"]["CRS-031"] == "fail"
-    finding = next(each for each in document["findings"] if each["requirement"] == "CRS-011")
+    assert "NOT CONFORMANT  NeverSyncs" in told
+    assert "level     ordered; nothing was found at process-crash" in told
+    document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    Draft202012Validator(schema("report-1")).validate(document)
+    assert verdicts(document)["CRS-001"] == "pass"
+    assert verdicts(document)["CRS-011"] == verdicts(document)["CRS-031"] == "fail"
+    assert {path.name for path in tmp_path.iterdir()} >= {"report.html", "junit.xml", "summary.md"}
+    assert "acknowledgement 1 is not covered" in (tmp_path / "junit.xml").read_text("utf-8")
 
-    code, told = crash(TARGET, "--replay", finding["replay"], "--json")
-    assert (code, json.loads(told)["blame"]) == (1, finding["blame"])
-    code, told = crash("perdure_conformance.crash.journals:Appends", "--replay", finding["replay"])
+    folder = tmp_path / "failures/CRS-011"
+    case = json.loads((folder / "case.json").read_text("utf-8"))
+    Draft202012Validator(schema("case-1")).validate(case)
+    code, told = crash(TARGET, "--replay", case["line"], "--json")
+    assert (code, json.loads(told)["blame"]) == (1, case["blame"])
+    code, told = crash("perdure_conformance.crash.journals:Appends", "--replay", case["line"])
     assert (code, told) == (
         3,
         "perdure: The trace diverged: the journal did not make the calls that it made then.\n",
     )
 
-    folder = tmp_path / "failures/CRS-011"
+    with tarfile.open(folder / "state.tar.gz") as tar:
+        assert tar.getnames() == ["perdure.log"]
     done = CliRunner().invoke(command_line(), ["rerun", str(folder)])
     assert done.exit_code == 1
-    assert "It fails again, in the same way: records 1 to " in done.output
-    words = json.loads((folder / "crash.json").read_text("utf-8"))
-    Draft202012Validator(schema("crash-1")).validate(words)
-    (folder / "crash.json").write_text(json.dumps({**words, "rule": "what"}), "utf-8")
-    assert CliRunner().invoke(command_line(), ["rerun", str(folder)]).exit_code == 2
+    assert "It fails again, the same way." in done.output
+    assert "actual    records 1 to " in done.output
+    for member, value in (("rule", "what"), ("state", "AAAA"), ("asked", [{**case["asked"][1], "params": {}}])):
+        (folder / "case.json").write_text(json.dumps({**case, member: value}), "utf-8")
+        assert CliRunner().invoke(command_line(), ["rerun", str(folder)]).exit_code == 2, member
+    crash("files-write", *FEW, "--report", str(tmp_path))
+    assert not folder.exists()
 
 
 def test_what_does_not_claim_a_level_is_told_of_it_and_not_accused(tmp_path: Path) -> None:
     code, told = crash("files-write", *FEW, "--report", str(tmp_path), "--json")
     document = json.loads(told)
     assert code == document["exit_code"] == 0
-    assert (document["claimed"], document["highest_level"]) == ("process-crash", "process-crash")
-    assert document["verdicts"]["CRS-011"] == "not_claimed"
-    assert any("calls: killed behind each call" in each for each in document["not_claimed"])
-    code, told = crash("files-write", *FEW, "--report", str(tmp_path), "--level", "ordered")
-    assert code == 1
+    assert verdicts(document)["CRS-011"] == "not_claimed"
+    assert any(each.startswith("calls: killed behind each call") for each in document["not_covered"])
+    assert any(
+        each.startswith("durable=ordered: not claimed, and it does not hold: acknowledgement 1 is not covered: rename")
+        for each in document["not_covered"]
+    )
+    code, told = crash("files-write", *FEW, "--report", str(tmp_path), "--level", "ordered", "--json")
+    assert (code, verdicts(json.loads(told))["CRS-011"]) == (1, "fail")
+
+
+ONLY = ["--only", "CRS-011", "--depth", "quick"]
+
+
+def check(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(command_line(), ["check", "journal", *words])
+    return done.exit_code, done.stdout if "--json" in words else done.output
+
+
+def test_a_check_judges_crashes_at_the_level_that_is_claimed_if_it_is_asked_to(tmp_path: Path) -> None:
+    code, told = check(TARGET, "--crash", *ONLY, "--report", str(tmp_path), "--json")
+    document = json.loads(told)
+    assert (code, verdicts(document)) == (1, {"CRS-011": "fail"})
+    assert CliRunner().invoke(command_line(), ["rerun", document["requirements"][0]["case"]]).exit_code == 1
+    code, told = check("files-write", "--crash", *ONLY, "--report", str(tmp_path), "--json")
+    assert (code, verdicts(json.loads(told))) == (3, {"CRS-011": "not_claimed"})
+    code, told = check("lines", "--crash", *ONLY, "--report", str(tmp_path), "--json")
+    assert (code, verdicts(json.loads(told))) == (0, {"CRS-011": "pass"})
+    code, told = check(TARGET, *ONLY, "--report", str(tmp_path))
+    assert (code, told.splitlines()[0]) == (2, "perdure: There is no requirement CRS-011 of a journal. Add --crash.")
+    assert CliRunner().invoke(command_line(), ["check", "spec", "--crash"]).exit_code == 2
+
+
+def test_the_level_is_told_in_words_and_what_crashes_show_is_not_said_to_be_left_out() -> None:
+    judged_as = WITH_CRASHES["journal"]
+    claims = Capabilities(durable="sector")
+    passed: dict[str, Verdict] = {
+        each.id: "pass" if judged_as.rules.is_claimed(each, claims, in_process=True) else "not_claimed"
+        for each in judged_as.requirements()
+    }
+    assert {key for key, verdict in passed.items() if key.startswith("CRS-") and verdict == "not_claimed"} == {
+        "CRS-031",
+        "CRS-032",
+        "CRS-033",
+        "CRS-034",
+    }
+    assert judged_as.level(claims, passed).endswith(", durable at sector")
+    assert "power loss" in " ".join(JOURNAL.not_covered(claims, passed))
+    assert "power loss" not in " ".join(judged_as.not_covered(claims, passed))
+
+
+def test_a_machine_that_does_not_allow_it_gives_no_verdict_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reason = "System calls cannot be watched on this machine: it is asleep."
+    monkeypatch.setattr("perdure_conformance.crash.campaign.why_not", lambda: reason)
+    monkeypatch.setattr("perdure_conformance.crash.windows.why_not", lambda: reason)
+    code, told = check("lines", "--crash", "--only", "CRS-001,CRS-011", "--report", str(tmp_path), "--json")
+    document = json.loads(told)
+    assert (code, verdicts(document)) == (3, {"CRS-001": "inconclusive", "CRS-011": "inconclusive"})
+    assert {row["why"] for row in document["requirements"]} == {reason}
 
 
 @pytest.mark.parametrize(
@@ -90,12 +162,12 @@ def test_a_sync_that_failed_covers_nothing_and_a_journal_that_says_so_is_not_acc
     code, told = crash(mutant, *FEW, "--report", str(tmp_path), "--json")
     document = json.loads(told)
     assert code == 1
-    assert {key for key, verdict in document["verdicts"].items() if verdict != "pass"} == {"CRS-042"}
-    (finding,) = document["findings"]
-    assert finding["blame"].startswith("fsync 3 failed, and acknowledgement 1 is not covered: write perdure.log@0+")
-    assert ":err/fsync#3=EIO+power/ordered:" in finding["replay"]
-    code, told = crash(mutant, "--replay", finding["replay"], "--json")
-    assert (code, json.loads(told)["blame"]) == (1, finding["blame"])
+    assert {key for key, verdict in verdicts(document).items() if verdict != "pass"} == {"CRS-042"}
+    case = json.loads((tmp_path / "failures/CRS-042/case.json").read_text("utf-8"))
+    assert case["blame"].startswith("fsync 3 failed, and acknowledgement 1 is not covered: write perdure.log@0+")
+    assert ":err/fsync#3=EIO+power/ordered:" in case["line"]
+    code, told = crash(mutant, "--replay", case["line"], "--json")
+    assert (code, json.loads(told)["blame"]) == (1, case["blame"])
     words = ["--layer", "power", "--appends", "1", "--workload", "append", "--level", "ordered"]
     code, told = crash("lines", *words, "--report", str(tmp_path), "--json")
-    assert (code, json.loads(told)["verdicts"]["CRS-042"]) == (0, "pass")
+    assert (code, verdicts(json.loads(told))["CRS-042"]) == (0, "pass")

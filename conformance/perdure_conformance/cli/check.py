@@ -8,19 +8,12 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, TextIO
 
 import typer
-from rich.progress import TaskID
 
-from perdure_conformance.checking import checked, prepare, terms_of
-from perdure_conformance.cli.common import (
-    console,
-    even_if_nobody_reads,
-    print_json,
-    progress_bar,
-    target_or_exit,
-    wrong_usage,
-)
-from perdure_conformance.profiles import PROFILES
-from perdure_conformance.reports import reading, rendering, terminal
+from perdure_conformance.checking import terms_of
+from perdure_conformance.cli.common import even_if_nobody_reads, target_or_exit, wrong_usage
+from perdure_conformance.cli.judged import judged
+from perdure_conformance.profiles import PROFILES, WITH_CRASHES
+from perdure_conformance.reports import reading, rendering
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.suite import AnyProfile, Options
 from perdure_conformance.terms import Terms, TermsRefused
@@ -35,6 +28,7 @@ Examples:
   perdure check journal --command "./adapter" --only JRN-008 --only JRN-009
   perdure check journal --command "./adapter" --expected-failures known.yaml --pinned 0.1
   perdure check journal --command "./adapter" --annotations github
+  perdure check journal --command "./adapter" --crash
   perdure check spec
   perdure check spec my_package.validator:open_validator --only SPC-017
   perdure check spec --command "node adapter.mjs" --depth quick
@@ -84,6 +78,10 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
             help="Ask a reducer about so many generated histories too, half of them damaged.",
         ),
     ] = 0,
+    crash: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--crash", help="Judge a journal by kills, failed calls and power cuts too."),
+    ] = False,
     expected_failures: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="What is known to fail, each with a reason or link; JSON or YAML."),
@@ -108,29 +106,14 @@ def check(  # noqa: PLR0913, PLR0917 - the options of a command
 
     Exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 no verdict.
     """
-    judged_as = _profile(profile)
+    judged_as = _crashed(_profile(profile)) if crash else _profile(profile)
     selected = _selected(judged_as, only or [])
     if generated and not judged_as.generates:
         wrong_usage(f"No histories are generated for the profile {judged_as.name}: leave --generated out.")
     implementation = target_or_exit(judged_as.subjects, target, command)
     terms = _terms(judged_as, expected_failures, pinned)
-    _prepare(report_dir)
-    with progress_bar() as bar:
-        tasks: dict[str, TaskID] = {}
-
-        def tell(label: str, done: int, total: int) -> None:
-            if label not in tasks:
-                tasks[label] = bar.add_task(label, total=total)
-            bar.update(tasks[label], completed=done)
-
-        options = Options(depth, seed, timeout_s=timeout, only=selected, generated=generated)
-        done = checked(judged_as, implementation, options, report_dir, terms, tell)
-    if as_json:
-        print_json(done.report.document)
-    else:
-        with even_if_nobody_reads():
-            terminal.show(console(), done.report, done.judgement, done.folders)
-            console().print(f"Report: {done.path.with_name('report.html')}", soft_wrap=True, markup=False)
+    options = Options(depth, seed, timeout_s=timeout, only=selected, generated=generated)
+    done = judged(judged_as, implementation, options, report_dir, terms, as_json=as_json)
     if annotations is not None:
         _annotate(report_dir, annotations, sys.stderr if as_json else sys.stdout)
     sys.exit(done.report.exit_code)
@@ -155,6 +138,12 @@ def _profile(name: str) -> AnyProfile:
     return PROFILES[name]
 
 
+def _crashed(profile: AnyProfile) -> AnyProfile:
+    if profile.name not in WITH_CRASHES:
+        wrong_usage(f"Only {', '.join(WITH_CRASHES)}s are judged by crashes: leave --crash out.")
+    return WITH_CRASHES[profile.name]
+
+
 def _selected(profile: AnyProfile, only: list[str]) -> frozenset[str]:
     known = [requirement.id for requirement in profile.requirements()]
     only = [identity.strip().upper() for words in only for identity in words.split(",")]
@@ -163,7 +152,7 @@ def _selected(profile: AnyProfile, only: list[str]) -> frozenset[str]:
         if identity in reserved:
             wrong_usage(f"{identity} is reserved: nothing judges it yet.")
         if identity not in known:
-            noun, hint = profile.subjects.noun, _meant(identity, known)
+            noun, hint = profile.subjects.noun, _meant(profile, identity, known)
             wrong_usage(f"There is no requirement {identity} of a {noun}. {hint}")
     return frozenset(only)
 
@@ -175,8 +164,11 @@ def _terms(profile: AnyProfile, expected_failures: str | None, pinned: str | Non
         wrong_usage(str(error))
 
 
-def _meant(identity: str, known: list[str]) -> str:
+def _meant(profile: AnyProfile, identity: str, known: list[str]) -> str:
     """Return what may help somebody who named a requirement that a profile does not have."""
+    with_crashes = WITH_CRASHES.get(profile.name, profile)
+    if any(requirement.id == identity for requirement in with_crashes.requirements()):
+        return "Add --crash."
     for name, other in PROFILES.items():
         if any(requirement.id == identity for requirement in other.requirements()):
             return f"Did you mean `perdure check {name} --only {identity}`?"
@@ -184,10 +176,3 @@ def _meant(identity: str, known: list[str]) -> str:
     padded = [f"{prefix}-{number:0>3}"]
     close = [key for key in padded if key in known] or difflib.get_close_matches(identity, known, n=3)
     return f"Did you mean {', '.join(close)}?" if close else "`perdure explain` lists those there are."
-
-
-def _prepare(report_dir: Path) -> None:
-    try:
-        prepare(report_dir)
-    except OSError as error:
-        wrong_usage(f"{report_dir} cannot be written: {error.strerror}. Name another folder with --report.")

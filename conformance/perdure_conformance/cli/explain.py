@@ -14,9 +14,7 @@ import typer
 
 from perdure_conformance import data, members
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
-from perdure_conformance.crash.campaign import layers_of
-from perdure_conformance.crash.judge import PAGES as CRASH_PAGES
-from perdure_conformance.crash.mutants import MUTANTS as CRASH_MUTANTS
+from perdure_conformance.crash.profile import CRASH
 from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.journal.claims import CLAIMS, Claim, woken_by
 from perdure_conformance.journal.describe import numbered
@@ -152,8 +150,7 @@ def _script(script: Script, *, as_json: bool) -> None:
 def _broken_by(name: str) -> dict[str, str]:
     """Return the requirements that a mutant of this name breaks, each with its fault."""
     known = [(each.name, each.breaks, each.fault) for each in TOOL_MUTANTS]
-    known += [(each.name, each.breaks, each.fault) for each in CRASH_MUTANTS.values()]
-    for profile in PROFILES.values():
+    for profile in (*PROFILES.values(), CRASH):
         known += [(each.name, each.breaks, each.fault) for each in profile.mutants.values()]
     return {breaks: fault for called, breaks, fault in known if called == name and breaks in requirements()}
 
@@ -230,19 +227,17 @@ def _document(requirement: Requirement) -> dict[str, object]:
 
 
 def _checks(requirement: Requirement) -> list[str]:
-    for profile in PROFILES.values():
+    for profile in (*PROFILES.values(), CRASH):
         if requirement.page in profile.pages:
             return [] if requirement.is_reserved else profile.checks_of(requirement.id)
-    if requirement.page in CRASH_PAGES:
-        return [f"perdure crash --layer {name}: {tried}" for name, tried in layers_of(requirement.id).items()]
     return [(check.__doc__ or "").strip() for check in CHECKS.get(requirement.id, ())]
 
 
 def _mutants(requirement: str) -> dict[str, str]:
     found = {mutant.name: mutant.fault for mutant in TOOL_MUTANTS if mutant.breaks == requirement}
-    for profile in PROFILES.values():
+    for profile in (*PROFILES.values(), CRASH):
         found |= profile.mutants_of(requirement)
-    return found | {each.name: each.fault for each in CRASH_MUTANTS.values() if each.breaks == requirement}
+    return found
 
 
 def _say(line: str) -> None:

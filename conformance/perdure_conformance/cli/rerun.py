@@ -10,9 +10,7 @@ from typing import Annotated
 
 import typer
 
-from perdure_conformance.cli import crash
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
-from perdure_conformance.crash import bundle
 from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.profiles import profile_of
 from perdure_conformance.reports import failure
@@ -42,8 +40,6 @@ def rerun(
 
     Exit codes: 1 it fails again, 0 it does not, 3 the adapter is at fault again, 2 wrong usage.
     """
-    if bundle.is_bundle(folder):
-        crash.again(folder, as_json=as_json)
     try:
         case = failure.read(folder)
         _go_where_it_ran(case, failure.ran_in(folder))

@@ -14,7 +14,8 @@
 - `power`      layer 2: power cuts, from one recording, which `record` makes
 - `campaign`   all layers over one journal, and the verdicts
 - `deviations` a power cut as words of a replay
-- `bundle`     the folder of a finding, which is judged again without recording
+- `cases`      a finding as a case, which is judged again without recording; `bundle` packs what the crash has left
+- `profile`    all of that as a profile: verdicts, levels, what is not covered
 - `journals`   two small good journals; `mutants` are made of them
 - `proxy`      what stands between a client and its server: messages that are lost, cut off or late
 - `servers`    the server behind a journal, started, killed and started again

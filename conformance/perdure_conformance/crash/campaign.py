@@ -5,8 +5,9 @@ Source: `docs/spec/crash.md`; "Contract for an implementer" of the crash design.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -32,7 +33,7 @@ from perdure_conformance.crash.replay import Failure, Power, Replay, ReplayError
 from perdure_conformance.crash.windows import CannotBeTried, Judged, Windows
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
-from perdure_conformance.verdict import Evidence, Verdict, verdict_on
+from perdure_conformance.suite import Progress
 
 Layer = Literal["calls", "power"]
 LAYERS: Final[Mapping[Layer, str]] = {
@@ -42,14 +43,17 @@ LAYERS: Final[Mapping[Layer, str]] = {
 """What is tried, by name."""
 
 
+def level_of(requirement: str) -> DurabilityLevel:
+    """Return the level at which a requirement is judged."""
+    errors: Mapping[str, DurabilityLevel] = {AFTER_AN_ERROR: "process-crash", AFTER_A_FAILED_SYNC: "ordered"}
+    return {**{known: level for (level, _), known in REQUIREMENTS.items()}, **errors}[requirement]
+
+
 def layers_of(requirement: str) -> Mapping[Layer, str]:
     """Return which layers judge a requirement."""
-    level = next((level for (level, _), known in REQUIREMENTS.items() if known == requirement), None)
-    level = "ordered" if requirement == AFTER_A_FAILED_SYNC else level
-    if level == "process-crash":
-        return LAYERS
-    name: Layer = "calls" if level is None else "power"
-    return {name: LAYERS[name]}
+    if requirement == AFTER_AN_ERROR:
+        return {"calls": LAYERS["calls"]}
+    return LAYERS if level_of(requirement) == "process-crash" else {"power": LAYERS["power"]}
 
 
 NOT_THERE: Final = (
@@ -88,7 +92,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Plan:
     """What is tried, and as what it is judged."""
 
     layers: Sequence[Layer] = tuple(LAYERS)
@@ -100,14 +104,11 @@ class Options:
     timeout_s: float = 10.0
 
 
-Progress = Callable[[str], None]
-
-
 @dataclass(slots=True)
 class Outcome:
     """All that was learnt about one journal."""
 
-    options: Options
+    plan: Plan
     description: Description | None = None
     workload: Workload | None = None
     found: dict[str, Found] = field(default_factory=dict)
@@ -120,25 +121,15 @@ class Outcome:
     """What ended it."""
     highest_level: DurabilityLevel | None = None
     """The highest level at which nothing was found; None if there is none, or nothing can be said."""
-    seconds: float = 0.0
-    """How long the states of the disk took to judge."""
+    durations_s: dict[str, float] = field(default_factory=dict)
+    """How long each layer took."""
 
     @property
     def level(self) -> DurabilityLevel | None:
         """At which level it is judged."""
-        if self.options.level is not None or self.description is None:
-            return self.options.level
+        if self.plan.level is not None or self.description is None:
+            return self.plan.level
         return self.description.capabilities.durable
-
-    @property
-    def verdicts(self) -> Mapping[str, Verdict]:
-        """The verdict on each requirement that the layers judge."""
-        verdicts = {requirement: self._verdict(*key) for key, requirement in REQUIREMENTS.items()}
-        if "calls" in self.options.layers:
-            verdicts[AFTER_AN_ERROR] = self._of_errors(AFTER_AN_ERROR, "calls", "process-crash", "errors")
-        if "power" in self.options.layers and "CRS-011" not in self.found:
-            verdicts[AFTER_A_FAILED_SYNC] = self._of_errors(AFTER_A_FAILED_SYNC, "power", "ordered", "failed syncs")
-        return verdicts
 
     def finding_of(self, level: DurabilityLevel, rule: Rule) -> Found | None:
         """Return what shows that a rule is broken at a level: its own finding, or one of a level beneath."""
@@ -151,45 +142,54 @@ class Outcome:
         )
         return own or next(others, None)
 
+    def breaks(self, level: DurabilityLevel) -> Found | None:
+        """Return what shows that a level does not hold; None if nothing was found."""
+        beneath = LEVELS[: LEVELS.index(level) + 1]
+        found = (each for each in self.found.values() if each.requirement not in _OF_ERRORS and each.level in beneath)
+        return min(found, key=lambda each: LEVELS.index(each.level), default=None)
+
     def is_judged_at(self, level: DurabilityLevel) -> bool:
         """Tell whether a level is claimed, or asked for."""
         return self.level is not None and LEVELS.index(level) <= LEVELS.index(self.level)
 
-    def _verdict(self, level: DurabilityLevel, rule: Rule) -> Verdict:
-        asked = layers_of(REQUIREMENTS[level, rule]).keys() & set(self.options.layers)
-        reached = sum(self.counts[each] for each in LEVELS[: LEVELS.index(level) + 1])
-        return verdict_on(
-            Evidence(
-                claimed=self.is_judged_at(level),
-                broken=self.finding_of(level, rule) is not None,
-                interrupted=self.fault is not None or (bool(asked) and asked <= self.open.keys()),
-                reached=reached + (self.counts["calls"] if level == "process-crash" else 0),
-            )
-        )
+    def reached(self, requirement: str) -> int:
+        """Return how many crashes, or errors, were judged by a requirement."""
+        if requirement == AFTER_AN_ERROR:
+            return self.counts["errors"]
+        if requirement == AFTER_A_FAILED_SYNC:
+            return self.counts["failed syncs"]
+        level = level_of(requirement)
+        states = sum(self.counts[each] for each in LEVELS[: LEVELS.index(level) + 1])
+        return states + (self.counts["calls"] if level == "process-crash" else 0)
 
-    def _of_errors(self, requirement: str, layer: Layer, level: DurabilityLevel, counted: str) -> Verdict:
-        return verdict_on(
-            Evidence(
-                claimed=self.is_judged_at(level),
-                broken=requirement in self.found,
-                interrupted=self.fault is not None or layer in self.open,
-                reached=self.counts[counted],
-            )
-        )
+    def why_open(self, requirement: str) -> str | None:
+        """Return why nothing can be said of a requirement, if no layer that was asked for says anything."""
+        asked = [name for name in layers_of(requirement) if name in self.plan.layers]
+        if asked and all(name in self.open for name in asked):
+            return self.open[asked[0]]
+        is_behind = requirement == AFTER_A_FAILED_SYNC and "CRS-011" in self.found
+        return "CRS-011 is broken: where syncs are missing, none of them is made to fail" if is_behind else None
+
+    def broken(self) -> Mapping[str, Found]:
+        """Return what shows of each requirement that it is broken."""
+        by_rule = {key: self.finding_of(*key) for key in REQUIREMENTS}
+        shown = {REQUIREMENTS[key]: found for key, found in by_rule.items() if found is not None}
+        return {**shown, **{key: found for key, found in self.found.items() if key in _OF_ERRORS}}
 
 
-def crash(target: Target, options: Options, progress: Progress) -> Outcome:
+def crash(target: Target, plan: Plan, progress: Progress) -> Outcome:
     """Try all layers over a journal. A fault of the adapter where nothing disturbs it ends it."""
-    outcome = Outcome(options)
+    outcome = Outcome(plan)
     with scratch() as folder:
         try:
-            with recoverer(target, options.timeout_s) as opened:
+            with recoverer(target, plan.timeout_s) as opened:
                 outcome.description = opened.description
-                outcome.workload = _workload(options, opened.description)
-                if "power" in options.layers:
-                    _cut_power(target, opened, folder, outcome, progress)
-                if "calls" in options.layers:
-                    _try_calls(target, opened, folder, outcome, progress)
+                outcome.workload = _workload(plan, opened.description)
+                for name, layer in (("power", _cut_power), ("calls", _try_calls)):
+                    if name in plan.layers:
+                        began = time.monotonic()
+                        layer(target, opened, folder, outcome, progress)
+                        outcome.durations_s[name] = time.monotonic() - began
         except (AdapterFault, Silence) as fault:
             outcome.fault = fault
     return outcome
@@ -222,10 +222,10 @@ def play(target: Target, replay: Replay, timeout_s: float) -> Found | None:
         return _of_power(found, recorded, bench, replay.workload)
 
 
-def _workload(options: Options, description: Description) -> Workload:
+def _workload(plan: Plan, description: Description) -> Workload:
     claims = description.capabilities
     name = "caches" if claims.snapshots or claims.leases else "append"
-    return Workload(options.workload or name, options.appends, options.seed)
+    return Workload(plan.workload or name, plan.appends, plan.seed)
 
 
 def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome, progress: Progress) -> None:
@@ -234,12 +234,12 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         outcome.open["power"] = reason
         return
     assert outcome.workload is not None
-    progress("recording")
-    recorded = record(target, outcome.workload, folder / "recorded", outcome.options.timeout_s)
-    wanted = outcome.options.level
+    progress("recording", 0, 1)
+    recorded = record(target, outcome.workload, folder / "recorded", outcome.plan.timeout_s)
+    wanted = outcome.plan.level
     levels = LEVELS if wanted is None else LEVELS[: LEVELS.index(wanted) + 1]
     bench = power.Bench(recorded, opened, folder)
-    judged = power.judge(bench, levels=levels, seed=outcome.options.seed, progress=progress)
+    judged = power.judge(bench, levels=levels, seed=outcome.plan.seed, progress=lambda label: progress(label, 0, 1))
     if judged.blind:
         outcome.open["power"] = judged.blind[0]
         return
@@ -247,7 +247,6 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         outcome.found[finding.requirement] = _of_power(finding, recorded, bench, outcome.workload)
     outcome.counts.update({f"{level}": count for level, count in judged.states.items()})
     outcome.highest_level = judged.highest_level
-    outcome.seconds = judged.seconds
     if "ordered" in levels and "CRS-011" not in outcome.found:
         _fail_syncs(target, opened, folder, recorded, outcome, progress)
 
@@ -263,10 +262,11 @@ def _fail_syncs(
     """Record anew for each of the first syncs, which fails; cut the power behind what is acknowledged all the same."""
     assert outcome.workload is not None
     for number, failure in enumerate(recorded.syncs[:_FAILED_SYNCS], 1):
-        progress(f"power, sync {number} fails")
+        progress("power, syncs that fail", number, len(recorded.syncs[:_FAILED_SYNCS]))
         try:
-            failed = record(target, outcome.workload, folder / f"failed-{number}", outcome.options.timeout_s, failure)
+            failed = record(target, outcome.workload, folder / f"failed-{number}", outcome.plan.timeout_s, failure)
         except (AdapterFault, Silence):
+            outcome.counts["failed syncs"] += 1
             continue  # It ended, and so acknowledged nothing more.
         bench = power.Bench(failed, opened, folder)
         judged = power.judge(bench, levels=["ordered"], rules=["lost"])
@@ -307,12 +307,13 @@ def _of_power(finding: power.Finding, recorded: power.Recorded, bench: power.Ben
 
 def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome, progress: Progress) -> None:
     assert outcome.workload is not None
-    windows = Windows(target, outcome.workload, opened, folder, outcome.options.timeout_s)
+    windows = Windows(target, outcome.workload, opened, folder, outcome.plan.timeout_s)
     wrong = diverged = 0
     try:
         for judged in windows.all():
             outcome.counts["calls" if judged.is_of_a_kill else "errors"] += 1
-            progress(f"calls, {outcome.counts['calls'] + outcome.counts['errors']} windows")
+            windows_tried = outcome.counts["calls"] + outcome.counts["errors"]
+            progress("calls", windows_tried, windows_tried)
             diverged += judged.diverged is not None
             if judged.broken is None or judged.diverged is not None:
                 continue

@@ -35,7 +35,7 @@ def record(target: Target, workload: Workload, folder: Path, timeout_s: float, f
         connection.kill()
     recording = read(log)
     syncs = [each for each in recording.done if each.number and isinstance(each.call.operation, Sync)]
-    failures = [Failure(each.name, each.ordinal, "EIO") for each in syncs if "sync" in each.name]
+    failures = [Failure(each.name, each.ordinal, "EIO") for each in syncs]
     return Recorded(recording.trace, exchanges, claims, failures)
 
 

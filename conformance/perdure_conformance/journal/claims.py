@@ -21,7 +21,8 @@ PAGES: Final = ("journal.md", "formats.md")
 _WORKFLOW_JOURNAL: Final = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
 
 _NOT_IN_THIS_RELEASE: Final = (
-    "crashes within an append, power loss, disk errors, cut connections, which `perdure crash` judges",
+    "cut connections, which `perdure crash` judges",
+    "crashes within an append, power loss, disk errors, which `--crash` adds",
 )
 
 
@@ -206,7 +207,15 @@ def level(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> str:
 
 def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[str]:
     """Return, in words, what this report says nothing about."""
-    judged, not_judged = _words_of(verdicts, judged=True), _words_of(verdicts, judged=False)
+    lines = not_judged(claims, verdicts)
+    if claims.durable not in {None, "process-crash"}:
+        lines.append(f"durable={claims.durable}: claimed, and judged here at process-crash")
+    return [*lines, *_NOT_IN_THIS_RELEASE]
+
+
+def not_judged(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[str]:
+    """Return, in words, which claims are not judged, and why."""
+    judged, left = _words_of(verdicts, judged=True), _words_of(verdicts, judged=False)
     reasons = {
         "multi_handle": (claims.multi_handle, "claimed, and a program is one handle: claim multi_process to be judged"),
         "concurrent": (
@@ -219,13 +228,11 @@ def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[s
         "tight_limits": (True, "the declared limits are so large that nothing larger fits in a line"),
     }
     lines = []
-    for word in sorted(not_judged - judged - {"unclaimed", "format=mwj1", "format=jsonl"}):
+    for word in sorted(left - judged - {"unclaimed", "format=mwj1", "format=jsonl"}):
         claimed, reason = reasons.get(word, (False, ""))
         if claimed or word != "lease_clock=caller":
             lines.append(f"{word}: {reason if claimed else 'not claimed'}")
-    if claims.durable not in {None, "process-crash"}:
-        lines.append(f"durable={claims.durable}: claimed, and judged here at process-crash")
-    return lines + list(_NOT_IN_THIS_RELEASE)
+    return lines
 
 
 def _words_of(verdicts: Mapping[str, Verdict], *, judged: bool) -> set[str]:

@@ -4,6 +4,7 @@ case.json       the concrete operations, the target, what was expected and what 
 found.json      how it was found, whether it failed again, and what was answered
 failure.txt     both for people, with the line that replays it
 transcript.txt  what was said
+state.tar.gz    the state directory that is not recovered from, if a crash has left one
 stderr.txt      what the implementation wrote to standard error
 """
 
@@ -24,8 +25,8 @@ from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Case, Finding
 
-CASE, FOUND, STDERR = "case.json", "found.json", "stderr.txt"
-_FILES = (CASE, FOUND, "failure.txt", "transcript.txt", STDERR)
+CASE, FOUND, STDERR, STATE = "case.json", "found.json", "stderr.txt", "state.tar.gz"
+_FILES = (CASE, FOUND, "failure.txt", "transcript.txt", STDERR, STATE)
 _STDERR_LINES_SHOWN = 6
 _SAYS_NOTHING = "Traceback (most recent call last):"
 MAX_CASE_BYTES = 16 * 2**20
@@ -97,6 +98,9 @@ def write(report: Path, finding: Finding) -> Path:
     write_text(folder / "failure.txt", in_words(finding, folder) + "\n")
     write_text(folder / "transcript.txt", inert(finding.transcript))
     write_text(folder / STDERR, inert(finding.stderr))
+    (folder / STATE).unlink(missing_ok=True)
+    if finding.state is not None:
+        (folder / STATE).write_bytes(finding.state)
     return folder
 
 
