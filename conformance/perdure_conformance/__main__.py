@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from perdure_conformance.interrupts import Interrupted, interrupt_on_signals
+from perdure_conformance.interrupts import Interrupted, interrupt_on_signals, tidy_up
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import INTERRUPTED, NO_VERDICT, USAGE
 
@@ -39,6 +39,8 @@ def main() -> None:
             "No verdict was given. Please report it, with what PERDURE_DEBUG=1 shows.\n"
         )
         sys.exit(NO_VERDICT)
+    finally:
+        tidy_up()
 
 
 def _stands_somewhere() -> bool:

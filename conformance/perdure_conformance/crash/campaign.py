@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -308,22 +309,9 @@ def _of_power(finding: power.Finding, recorded: power.Recorded, bench: power.Ben
 def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome, progress: Progress) -> None:
     assert outcome.workload is not None
     windows = Windows(target, outcome.workload, opened, folder, outcome.plan.timeout_s)
-    wrong = diverged = 0
     try:
-        for judged in windows.all():
-            outcome.counts["calls" if judged.is_of_a_kill else "errors"] += 1
-            windows_tried = outcome.counts["calls"] + outcome.counts["errors"]
-            progress("calls", windows_tried, windows_tried)
-            diverged += judged.diverged is not None
-            if judged.broken is None or judged.diverged is not None:
-                continue
-            wrong += 1
-            found = _of_window(judged)
-            outcome.found.setdefault(found.requirement, found)
-            if found.requirement != AFTER_AN_ERROR:
-                outcome.highest_level = None
-            if wrong >= _FEW:
-                return
+        with closing(windows.all()) as tried:  # Whatever ends it, nothing is started any more before the folder goes.
+            diverged = _try_each(tried, outcome, progress)
     except CannotBeTried as reason:
         outcome.open["calls"] = f"{reason}"
         return
@@ -332,6 +320,26 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         outcome.open["calls"] = f"there are windows that nobody can try: {unseen[0]}."
     if diverged:
         outcome.open["calls"] = f"{diverged} windows were not those that were meant: it does not do the same each time."
+
+
+def _try_each(tried: Iterable[Judged], outcome: Outcome, progress: Progress) -> int:
+    """Note what comes of windows, up to a few wrong ones; return how many diverged."""
+    wrong = diverged = 0
+    for judged in tried:
+        outcome.counts["calls" if judged.is_of_a_kill else "errors"] += 1
+        windows_tried = outcome.counts["calls"] + outcome.counts["errors"]
+        progress("calls", windows_tried, windows_tried)
+        diverged += judged.diverged is not None
+        if judged.broken is None or judged.diverged is not None:
+            continue
+        wrong += 1
+        found = _of_window(judged)
+        outcome.found.setdefault(found.requirement, found)
+        if found.requirement != AFTER_AN_ERROR:
+            outcome.highest_level = None
+        if wrong >= _FEW:
+            break
+    return diverged
 
 
 def _of_window(judged: Judged) -> Found:

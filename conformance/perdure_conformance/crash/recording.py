@@ -31,6 +31,7 @@ from perdure_conformance.crash.trace import (
     Unlink,
     Write,
 )
+from perdure_conformance.interrupts import uninterrupted
 
 REBUILDABLE: Final = ("*-shm",)
 """Files that an implementation makes anew from others whenever it likes, such as SQLite's shared index of its log."""
@@ -138,7 +139,7 @@ def why_not() -> str | None:
     """Return why no program can be traced on this machine, in one sentence; None if one was."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return f"System calls are watched on x86-64 Linux alone, and this is {sys.platform} on {platform.machine()}."
-    with tempfile.TemporaryDirectory(prefix="perdure-") as folder:
+    with uninterrupted(), tempfile.TemporaryDirectory(prefix="perdure-") as folder:
         command = traced((sys.executable, "-I", "-S", "-c", "print()"), Path(folder), Path(folder) / "log")
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
         seen = [done.call.text for done in read(Path(folder) / "log").done]

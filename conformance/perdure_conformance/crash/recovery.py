@@ -31,8 +31,10 @@ from perdure_conformance.harness.process import ProcessConnection
 from perdure_conformance.harness.schemas import Remembered, Repeated
 from perdure_conformance.harness.targets import CommandTarget, PythonTarget, Target
 from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.interrupts import Interrupted, owe, settle, uninterrupted
 from perdure_conformance.journal.client import Answer, JournalClient, NotSupported
 
+_TRIES_TO_REMOVE: Final = 20
 _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - where syncs of recovered journals cost nothing
 
 
@@ -77,11 +79,22 @@ def recoverer(target: Target, timeout_s: float) -> Iterator[Recoverer]:
 def scratch() -> Iterator[Path]:
     """Make a folder for states, in memory if there is such a place; remove it at the end."""
     place = _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="perdure-crash-", dir=place))
+    with uninterrupted():
+        folder = Path(tempfile.mkdtemp(prefix="perdure-crash-", dir=place))
+        owe(folder, lambda: _remove(folder))
     try:
         yield folder
     finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, though something may still be put into it."""
+    for _ in range(_TRIES_TO_REMOVE):
         shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            settle(folder)
+            return
 
 
 def lay_out(image: Image, folder: Path) -> None:
@@ -136,7 +149,10 @@ class InThisProcess:
         self._work: queue.SimpleQueue[Callable[[], Recovered] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Recovered] = queue.SimpleQueue()
         self._direct = Direct(self._target.dispatcher(self._target.factory))
-        threading.Thread(target=_work, args=(self._work, self._done), daemon=True, name="perdure-recovery").start()
+        self._thread = threading.Thread(
+            target=_work, args=(self._work, self._done), daemon=True, name="perdure-recovery"
+        )
+        self._thread.start()
         return JournalClient(self._direct).initialize(folder)
 
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
@@ -154,6 +170,7 @@ class InThisProcess:
     def close(self) -> None:
         """Close the journal, and end the thread."""
         self._work.put(None)
+        self._thread.join(self._timeout_s)  # What it still does would be left behind.
         with suppress(AdapterFault):
             self._direct.call("shutdown", {})
         self._former.give_way_to(None)
@@ -180,7 +197,7 @@ class Direct:
     def call(self, method: str, params: JsonObject) -> JsonObject:
         try:
             result: JsonValue = self._served.dispatch(method, params)
-        except (AdapterFault, Unsupported):
+        except (AdapterFault, Unsupported, Interrupted):
             raise
         except BaseException as error:
             sentence = f"{method} raised {type(error).__name__}: {str(error)[:300]!a}."

@@ -14,8 +14,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import shutil
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -155,6 +156,7 @@ class Windows:
         self._right: set[bytes] = set()
         """What was judged and is right, by digest."""
         self._recorded: Crashed | None = None
+        self._is_over = threading.Event()
 
     @property
     def claims(self) -> Capabilities:
@@ -181,7 +183,7 @@ class Windows:
                 raise CannotBeTried(f"Undisturbed, request {number}, {asked.method}, is answered {asked.answer}.")
         return found
 
-    def all(self, *, recoveries: int = 4) -> Iterator[Judged]:
+    def all(self, *, recoveries: int = 4) -> Generator[Judged]:
         """Try every window, of at most so many different recoveries too; yield what comes of each.
 
         Raises `CannotBeTried`, and `AdapterFault` or `Silence` if the target fails where nobody disturbs it.
@@ -209,7 +211,9 @@ class Windows:
             while begun:
                 yield begun.popleft().result()
         finally:
+            self._is_over.set()
             pool.shutdown(cancel_futures=True)
+            self._is_over.clear()
 
     def recoveries(self, crashed: Crashed) -> Iterator[Judged]:
         """Disturb the next start at each of its calls, and at each of its reads."""
@@ -315,6 +319,8 @@ class Windows:
 
     def _ask_all(self, client: JournalClient, seen: _Seen) -> None:
         for request in self._requests:
+            if self._is_over.is_set():
+                return  # Nobody waits for what comes of it.
             for _ in range(TRIES):
                 seen.asked.append(Exchange(request.method, request.params, None))
                 answer = client.ask(request.method, request.params)

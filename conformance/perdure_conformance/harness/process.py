@@ -24,6 +24,7 @@ from perdure.kernel.values import JsonObject
 from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, FaultKind, Silence
 from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.interrupts import owe, settle, uninterrupted
 
 STDERR_KEPT_BYTES = 64 * 1024
 _READ_BYTES = 64 * 1024
@@ -51,8 +52,20 @@ class ProcessConnection:
         self._unsent = memoryview(b"")
         self._received = bytearray()
         self._stderr = bytearray()
+        with uninterrupted():
+            self._process = self._started(command)
+            owe(self._marker, lambda: end_all(self._process, f"{_MARKER}={self._marker}"))
+        assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: PT018
+        self._stdin = self._process.stdin
+        self._stdout = self._process.stdout
+        self._stderr_pipe = self._process.stderr
+        self._exit = os.pidfd_open(self._process.pid) if hasattr(os, "pidfd_open") else None
+        for pipe in (self._stdin, self._stdout, self._stderr_pipe):
+            os.set_blocking(pipe.fileno(), False)
+
+    def _started(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
+            return subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
                 list(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -63,13 +76,6 @@ class ProcessConnection:
             )
         except (OSError, ValueError) as error:
             raise AdapterFault("cannot_start", f"{command[0]!a} cannot be started: {error}.") from error
-        assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: PT018
-        self._stdin = self._process.stdin
-        self._stdout = self._process.stdout
-        self._stderr_pipe = self._process.stderr
-        self._exit = os.pidfd_open(self._process.pid) if hasattr(os, "pidfd_open") else None
-        for pipe in (self._stdin, self._stdout, self._stderr_pipe):
-            os.set_blocking(pipe.fileno(), False)
 
     def call(self, method: str, params: JsonObject) -> JsonObject:
         """Send one request and wait for its answer."""
@@ -103,6 +109,7 @@ class ProcessConnection:
     def kill(self) -> None:
         """Kill −9 the process group and every process that carries the marker, and let go of the pipes."""
         end_all(self._process, f"{_MARKER}={self._marker}")
+        settle(self._marker)
         self._drain_stderr()
         if self._exit is not None:
             os.close(self._exit)
