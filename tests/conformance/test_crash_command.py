@@ -76,6 +76,15 @@ def test_what_is_found_plays_again_from_its_line_and_its_folder(tmp_path: Path) 
     assert not folder.exists()
 
 
+def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs/crash.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    _, told = crash(TARGET, "--layer", "power", "--appends", "2")
+    shown = page.partition("\n✗ CRS-011")[2].partition("\n```")[0]
+    assert "again     perdure rerun" in shown
+    assert f"\n✗ CRS-011{shown}\n" in told
+
+
 def test_what_does_not_claim_a_level_is_told_of_it_and_not_accused(tmp_path: Path) -> None:
     code, told = crash("files-write", *FEW, "--report", str(tmp_path), "--json")
     document = json.loads(told)
