@@ -14,9 +14,15 @@ from typer.testing import CliRunner
 from perdure.journal.contract import Capabilities
 from perdure_conformance import data
 from perdure_conformance.cli import command_line
+from perdure_conformance.crash import campaign
 from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recovery import recoverer, scratch
+from perdure_conformance.crash.replay import parse
+from perdure_conformance.crash.windows import Windows
+from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.profiles import WITH_CRASHES
+from perdure_conformance.suite import say_nothing
 from perdure_conformance.verdict import Verdict
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
@@ -180,3 +186,21 @@ def test_a_sync_that_failed_covers_nothing_and_a_journal_that_says_so_is_not_acc
     words = ["--layer", "power", "--appends", "1", "--workload", "append", "--level", "ordered"]
     code, told = crash("lines", *words, "--report", str(tmp_path), "--json")
     assert (code, verdicts(json.loads(told))["CRS-042"]) == (0, "pass")
+
+
+def test_a_recovery_from_a_power_cut_is_killed_at_each_of_its_calls() -> None:
+    target = JOURNALS.find("tests.conformance.rewriting_journal:WritesItsLogAnew")
+    outcome = campaign.crash(target, campaign.Plan(layers=["power"], appends=2, workload="append"), say_nothing)
+    assert (outcome.highest_level, outcome.found) == ("posix-weak", {})
+    assert outcome.workload is not None
+    with scratch() as folder, recoverer(target, 10) as opened:
+        windows = Windows(target, outcome.workload, opened, folder, 10)
+        assert not campaign.disturb_recoveries(windows, outcome, say_nothing)
+    found = outcome.found["CRS-021"]
+    assert outcome.highest_level == "ordered"
+    assert found.blame.startswith("after a power cut at sector, in the recovery, killed just behind call ")
+    assert "(truncate perdure.log to 0)" in found.blame
+    assert found.sentence == "records 1 to 3, acknowledged, cannot be found any more"
+    again = campaign.play(target, parse(found.replay), 10)
+    assert again is not None
+    assert (again.requirement, again.blame) == (found.requirement, found.blame)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.conformance.crash_recording import recorded
 
 from perdure_conformance.crash import mutants
-from perdure_conformance.crash.journals import Appends, JournalOfFrames, Replaces
+from perdure_conformance.crash.journals import Appends, Batch, JournalOfFrames, Replaces
 from perdure_conformance.crash.judge import AFTER_A_FAILED_SYNC, REQUIREMENTS
 from perdure_conformance.crash.mutants import MUTANTS
 from perdure_conformance.crash.power import Bench, Judged, judge
@@ -89,3 +90,31 @@ def test_each_mutant_is_found_by_name_and_the_guilty_call_is_named(name: str, pl
 def test_every_requirement_on_crashes_has_a_mutant() -> None:
     assert {mutant.breaks for mutant in MUTANTS.values()} == {*REQUIREMENTS.values(), AFTER_A_FAILED_SYNC}
     assert set(BLAMED) == {mutant.name for mutant in MUTANTS.values() if mutant.breaks != AFTER_A_FAILED_SYNC}
+
+
+class TrustsAFileThatItMayRebuild(Appends):
+    """Keeps in a file beside how far its log goes, and believes it."""
+
+    def _take(self, content: bytes) -> int:
+        beside = self._path.with_name("perdure-shm")
+        known = int(beside.read_bytes().rstrip(b"\0") or b"0") if beside.exists() else len(content)
+        return super()._take(content[:known])
+
+    def _store(self, batch: Batch) -> None:
+        super()._store(batch)
+        self._path.with_name("perdure-shm").write_bytes(b"%d" % self._end)
+
+
+def test_a_file_that_may_be_made_anew_is_tried_absent_zeroed_and_stale(place: Path) -> None:
+    found = recorded(TrustsAFileThatItMayRebuild, place / "recorded", Workload("append", 2, 7))
+    later = replace(found, rebuildable=("*-shm",), rebuilt={"perdure-shm": b"1"})
+    with recoverer(JOURNALS.of(TrustsAFileThatItMayRebuild), timeout_s=10) as opened:
+        assert judge(Bench(found, opened, place), seed=7).findings == {}
+        bench = Bench(later, opened, place)
+        wrong = judge(bench, seed=7).findings["CRS-001"]
+        assert bench.left(wrong.cut).files["perdure-shm"] == b"1"
+        assert bench.judge(wrong.cut)[1] is not None
+    good = recorded(Appends, place / "good", Workload("append", 2, 7))
+    with recoverer(JOURNALS.of(Appends), timeout_s=10) as opened:
+        judged_good = judge(Bench(replace(good, rebuildable=("*-shm",), rebuilt={"a-shm": b"1"}), opened, place))
+    assert judged_good.findings == {}

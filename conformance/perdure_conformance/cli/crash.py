@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -15,6 +16,7 @@ from perdure_conformance.cli.judged import judged
 from perdure_conformance.crash.campaign import LAYERS, Found, Layer, Plan, layers_of, play
 from perdure_conformance.crash.network import Layer as OfServer
 from perdure_conformance.crash.profile import JUDGED, under
+from perdure_conformance.crash.recording import REBUILDABLE
 from perdure_conformance.crash.replay import ReplayError, Workload, parse
 from perdure_conformance.crash.windows import CannotBeTried
 from perdure_conformance.crash.workload import WORKLOADS
@@ -75,6 +77,10 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     schedules: Annotated[
         int, typer.Option(min=1, max=1_000_000, metavar="N", help="With --layer schedule: how many are drawn.")
     ] = crash_schedules.SCHEDULES,
+    rebuildable: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Files that it makes anew whenever they are missing, besides *-shm."),
+    ] = None,
     replay: Annotated[
         str | None, typer.Option(metavar="LINE", help="Play one crash again, as a finding has named it; try no other.")
     ] = None,
@@ -91,6 +97,7 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     Exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 no verdict.
     """
     implementation = target_or_exit(JOURNALS, target, command)
+    made_anew = (*REBUILDABLE, *(rebuildable or []))
     if server is not None:
         of_server = _layers_of_a_server(layer or [])
         asked = Workload(workload or "append", appends, seed)
@@ -103,14 +110,14 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     if replay is not None and crash_schedules.is_of_a_schedule(replay):
         crash_schedules.play(implementation, replay, timeout, as_json=as_json)
     if replay is not None:
-        _play(implementation, replay, timeout, as_json=as_json)
+        _play(implementation, replay, timeout, made_anew, as_json=as_json)
     _know(workload)
     if layer == [crash_schedules.LAYER]:
         _prepare(report_dir)
         clients = crash_schedules.Asked(Workload(workload or "append", appends, seed), level, schedules, timeout)
         crash_schedules.judge(implementation, clients, report_dir, as_json=as_json)
     layers = _layers(layer or [])
-    judged_as = under(Plan(layers=layers, level=level, workload=workload, appends=appends))
+    judged_as = under(Plan(layers=layers, level=level, workload=workload, rebuildable=made_anew, appends=appends))
     of_layers = (each for each in JUDGED if layers_of(each).keys() & set(layers))
     only = frozenset() if len(layers) == len(LAYERS) else frozenset(of_layers)
     options = Options("normal", seed, timeout_s=timeout, only=only)
@@ -118,13 +125,13 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     sys.exit(done.report.exit_code)
 
 
-def _play(target: Target, line: str, timeout_s: float, *, as_json: bool) -> NoReturn:
+def _play(target: Target, line: str, timeout_s: float, made_anew: Sequence[str], *, as_json: bool) -> NoReturn:
     try:
         replay = parse(line)
     except ReplayError as error:
         wrong_usage(f"{error}")
     try:
-        found = play(target, replay, timeout_s)
+        found = play(target, replay, timeout_s, made_anew)
     except (ReplayError, CannotBeTried, AdapterFault, Silence) as error:
         sys.stderr.write(f"perdure: {inert(str(error))}\n")
         sys.exit(NO_VERDICT)

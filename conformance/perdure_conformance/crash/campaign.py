@@ -16,7 +16,7 @@ from typing import Final, Literal
 from perdure.journal.contract import Description, DurabilityLevel
 from perdure_conformance.crash import power
 from perdure_conformance.crash.deviations import cut_of, deviations
-from perdure_conformance.crash.disk import Image
+from perdure_conformance.crash.disk import Cut, Image
 from perdure_conformance.crash.judge import (
     AFTER_A_FAILED_SYNC,
     AFTER_AN_ERROR,
@@ -28,10 +28,10 @@ from perdure_conformance.crash.judge import (
     requirement_of,
 )
 from perdure_conformance.crash.record import record
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import REBUILDABLE, Recording, why_not
 from perdure_conformance.crash.recovery import Recoverer, recoverer, scratch
 from perdure_conformance.crash.replay import Failure, Power, Replay, ReplayError, Undisturbed, Workload
-from perdure_conformance.crash.windows import CannotBeTried, Judged, Windows
+from perdure_conformance.crash.windows import CannotBeTried, Crashed, Judged, Start, Windows
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.suite import Progress
@@ -100,6 +100,8 @@ class Plan:
     level: DurabilityLevel | None = None
     """At which level it is judged; None for that which it claims."""
     workload: str | None = None
+    rebuildable: tuple[str, ...] = REBUILDABLE
+    """Names of files that the journal makes anew whenever it likes, as patterns."""
     appends: int = 4
     seed: int = 1
     timeout_s: float = 10.0
@@ -122,6 +124,8 @@ class Outcome:
     """What ended it."""
     highest_level: DurabilityLevel | None = None
     """The highest level at which nothing was found; None if there is none, or nothing can be said."""
+    after_power: list[Crashed] = field(default_factory=list)
+    """States of the disk of each kind, which the journal recovers from; now that recovery is disturbed."""
     durations_s: dict[str, float] = field(default_factory=dict)
     """How long each layer took."""
 
@@ -148,6 +152,12 @@ class Outcome:
         beneath = LEVELS[: LEVELS.index(level) + 1]
         found = (each for each in self.found.values() if each.requirement not in _OF_ERRORS and each.level in beneath)
         return min(found, key=lambda each: LEVELS.index(each.level), default=None)
+
+    def lower(self, level: DurabilityLevel) -> None:
+        """Note that a level does not hold."""
+        beneath = LEVELS[: LEVELS.index(level)]
+        if self.highest_level not in beneath:
+            self.highest_level = beneath[-1] if beneath else None
 
     def is_judged_at(self, level: DurabilityLevel) -> bool:
         """Tell whether a level is claimed, or asked for."""
@@ -196,22 +206,26 @@ def crash(target: Target, plan: Plan, progress: Progress) -> Outcome:
     return outcome
 
 
-def play(target: Target, replay: Replay, timeout_s: float) -> Found | None:
+def play(target: Target, replay: Replay, timeout_s: float, rebuildable: Sequence[str] = REBUILDABLE) -> Found | None:
     """Play one line again; return what is wrong, None if nothing is.
 
     Raises `ReplayError` if the journal does otherwise than it did, `CannotBeTried`, `AdapterFault`, `Silence`.
     """
     with scratch() as folder, recoverer(target, timeout_s) as opened:
         *before, last = replay.faults
+        if isinstance(replay.faults[0], Power) and before:
+            return _play_recovery(target, replay, replay.faults[0], opened, folder, rebuildable)
         if not isinstance(last, Power):
-            judged = Windows(target, replay.workload, opened, folder, timeout_s).play(replay)
+            windows = Windows(target, replay.workload, opened, folder, timeout_s, rebuildable=rebuildable)
+            judged = windows.play(replay)
             if judged.diverged is not None:
                 raise ReplayError(judged.diverged)
             return _of_window(judged) if judged.broken is not None else None
         if not all(isinstance(fault, Failure) for fault in before[:1]) or before[1:]:
             raise ReplayError("Before a power cut, one call may fail, and nothing else may happen.")
         failure = next((fault for fault in before if isinstance(fault, Failure)), None)
-        recorded = record(target, replay.workload, folder / "recorded", timeout_s, failure or Undisturbed())
+        fault = failure or Undisturbed()
+        recorded = record(target, replay.workload, folder / "recorded", timeout_s, fault, rebuildable)
         bench = power.Bench(recorded, opened, folder)
         cut = cut_of(last, bench.disk)
         _, wrong = bench.judge(cut)
@@ -221,6 +235,29 @@ def play(target: Target, replay: Replay, timeout_s: float) -> Found | None:
         if failure is not None:
             return _of_failed_sync(found, recorded, bench, replay.workload, failure)
         return _of_power(found, recorded, bench, replay.workload)
+
+
+def _play_recovery(
+    target: Target, replay: Replay, power_cut: Power, opened: Recoverer, folder: Path, rebuildable: Sequence[str]
+) -> Found | None:
+    """Cut the power, and disturb the recovery from that."""
+    timeout_s = opened.timeout_s
+    recorded = record(target, replay.workload, folder / "recorded", timeout_s, rebuildable=rebuildable)
+    bench = power.Bench(recorded, opened, folder)
+    crashed = _crashed(power_cut, cut_of(power_cut, bench.disk), recorded, bench)
+    windows = Windows(target, replay.workload, opened, folder, timeout_s, rebuildable=rebuildable)
+    judged = windows.go_on(crashed, replay.faults[1:])
+    if judged.diverged is not None:
+        raise ReplayError(judged.diverged)
+    return _of_window(judged) if judged.broken is not None else None
+
+
+def _crashed(fault: Power, cut: Cut, recorded: power.Recorded, bench: power.Bench) -> Crashed:
+    """Return a power cut as what a first start has left."""
+    bench.judge(cut)
+    answered = bench.disk.answered(cut.calls)
+    start = Start(tuple(recorded.before(answered)), {}, Recording([]), None)
+    return Crashed(fault, start, recorded.after(answered), bench.left(cut))
 
 
 def _workload(plan: Plan, description: Description) -> Workload:
@@ -236,7 +273,9 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         return
     assert outcome.workload is not None
     progress("recording", 0, 1)
-    recorded = record(target, outcome.workload, folder / "recorded", outcome.plan.timeout_s)
+    plan = outcome.plan
+    place = folder / "recorded"
+    recorded = record(target, outcome.workload, place, plan.timeout_s, rebuildable=plan.rebuildable)
     wanted = outcome.plan.level
     levels = LEVELS if wanted is None else LEVELS[: LEVELS.index(wanted) + 1]
     bench = power.Bench(recorded, opened, folder)
@@ -248,6 +287,10 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         outcome.found[finding.requirement] = _of_power(finding, recorded, bench, outcome.workload)
     outcome.counts.update({f"{level}": count for level, count in judged.states.items()})
     outcome.highest_level = judged.highest_level
+    for level, cut in judged.kinds.values():
+        if outcome.is_judged_at(level):
+            fault = Power(level, cut.calls, deviations(cut, recorded.trace))
+            outcome.after_power.append(_crashed(fault, cut, recorded, bench))
     if "ordered" in levels and "CRS-011" not in outcome.found:
         _fail_syncs(target, opened, folder, recorded, outcome, progress)
 
@@ -265,7 +308,8 @@ def _fail_syncs(
     for number, failure in enumerate(recorded.syncs[:_FAILED_SYNCS], 1):
         progress("power, syncs that fail", number, len(recorded.syncs[:_FAILED_SYNCS]))
         try:
-            failed = record(target, outcome.workload, folder / f"failed-{number}", outcome.plan.timeout_s, failure)
+            place = folder / f"failed-{number}"
+            failed = record(target, outcome.workload, place, outcome.plan.timeout_s, failure, recorded.rebuildable)
         except (AdapterFault, Silence):
             outcome.counts["failed syncs"] += 1
             continue  # It ended, and so acknowledged nothing more.
@@ -300,7 +344,7 @@ def _of_power(finding: power.Finding, recorded: power.Recorded, bench: power.Ben
         blame=finding.blame,
         sentence=finding.sentence,
         replay=f"{Replay(workload, (fault,))}",
-        image=bench.disk.image(finding.cut),
+        image=bench.left(finding.cut),
         exchanges=tuple(recorded.before(finding.answered)),
         recovered=finding.recovered,
     )
@@ -308,10 +352,12 @@ def _of_power(finding: power.Finding, recorded: power.Recorded, bench: power.Ben
 
 def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome, progress: Progress) -> None:
     assert outcome.workload is not None
-    windows = Windows(target, outcome.workload, opened, folder, outcome.plan.timeout_s)
+    plan = outcome.plan
+    windows = Windows(target, outcome.workload, opened, folder, plan.timeout_s, rebuildable=plan.rebuildable)
     try:
         with closing(windows.all()) as tried:  # Whatever ends it, nothing is started any more before the folder goes.
             diverged = _try_each(tried, outcome, progress)
+        diverged += disturb_recoveries(windows, outcome, progress)
     except CannotBeTried as reason:
         outcome.open["calls"] = f"{reason}"
         return
@@ -320,6 +366,16 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         outcome.open["calls"] = f"there are windows that nobody can try: {unseen[0]}."
     if diverged:
         outcome.open["calls"] = f"{diverged} windows were not those that were meant: it does not do the same each time."
+
+
+def disturb_recoveries(windows: Windows, outcome: Outcome, progress: Progress) -> int:
+    """Disturb what comes after a power cut of each kind, at each of its calls; return how many diverged."""
+    ways: set[str] = set()
+    diverged = 0
+    for crashed in outcome.after_power:
+        with closing(windows.recoveries(crashed, ways)) as tried:
+            diverged += _try_each(tried, outcome, progress)
+    return diverged
 
 
 def _try_each(tried: Iterable[Judged], outcome: Outcome, progress: Progress) -> int:
@@ -336,7 +392,7 @@ def _try_each(tried: Iterable[Judged], outcome: Outcome, progress: Progress) -> 
         found = _of_window(judged)
         outcome.found.setdefault(found.requirement, found)
         if found.requirement != AFTER_AN_ERROR:
-            outcome.highest_level = None
+            outcome.lower(found.level)
         if wrong >= _FEW:
             break
     return diverged
@@ -344,13 +400,15 @@ def _try_each(tried: Iterable[Judged], outcome: Outcome, progress: Progress) -> 
 
 def _of_window(judged: Judged) -> Found:
     assert judged.broken is not None
-    rule = judged.broken.rule
+    rule, first = judged.broken.rule, judged.replay.faults[0]
+    level: DurabilityLevel = first.level if isinstance(first, Power) else "process-crash"
+    after = f"after a power cut at {level}, " if isinstance(first, Power) else ""
     return Found(
-        requirement=requirement_of("process-crash", rule) if judged.is_of_a_kill else AFTER_AN_ERROR,
+        requirement=requirement_of(level, rule) if judged.is_of_a_kill else AFTER_AN_ERROR,
         layer="calls",
-        level="process-crash",
+        level=level,
         rule=rule,
-        blame=judged.sentence.partition(": ")[0],
+        blame=after + judged.sentence.partition(": ")[0],
         sentence=judged.broken.sentence,
         replay=f"{judged.replay}",
         image=judged.image,

@@ -26,6 +26,7 @@ from perdure_conformance.crash.judge import (
     expected,
     requirement_of,
 )
+from perdure_conformance.crash.recording import REBUILDABLE
 from perdure_conformance.crash.recovery import lay_out, recoverer, scratch
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
@@ -57,6 +58,8 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
     """Which call is to blame."""
     line: str
     """What `perdure crash --replay` plays again."""
+    rebuildable: tuple[str, ...]
+    """Names of files that the journal makes anew whenever it likes, as patterns."""
     claims: Capabilities
     asked: tuple[Asked, ...]
     state: bytes
@@ -90,13 +93,14 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
     def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
         """Return what crashed and who is to blame; `whole` tells what was asked and left, too."""
         del answers
-        holds = f"nothing was found at {self.holds}" if self.holds else "no level holds"
-        lines = [f"level     {self.level}; {holds}", f"blame     {self.blame}"]
+        holds = f"; nothing was found at {self.holds}" if self.holds else ""
+        lines = [f"level     {self.level}{holds}", f"blame     {self.blame}"]
         if whole:
             lines += [f"{'asked' if not number else '':8}  {each}" for number, each in enumerate(_told(self.asked))]
             left = list(bundle.listed(bundle.unpacked(self.state))) or ["nothing"]
             lines += [f"{'left' if not number else '':8}  {each}" for number, each in enumerate(left)]
-        return [*lines, f"replay    perdure crash {words_of(self.target)} --replay {shlex.quote(self.line)}"]
+        more = "".join(f" --rebuildable {shlex.quote(each)}" for each in self.rebuildable if each not in REBUILDABLE)
+        return [*lines, f"replay    perdure crash {words_of(self.target)}{more} --replay {shlex.quote(self.line)}"]
 
     def timeline(self, answers: tuple[str, ...]) -> Timeline:
         """Return what was asked, the crash, and the recovery."""
@@ -150,6 +154,7 @@ def case_of(requirement: str, found: Found, target: Target, outcome: Outcome) ->
         rule=found.rule,
         blame=found.blame,
         line=found.replay,
+        rebuildable=outcome.plan.rebuildable,
         claims=msgspec.convert(msgspec.structs.asdict(claims), Capabilities),
         asked=tuple(map(_asked, found.exchanges)),
         state=bundle.packed(found.image),

@@ -5,10 +5,11 @@ Source: `docs/spec/crash.md`; "Layers, by value" of the crash design.
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -50,6 +51,10 @@ class Recorded:
     claims: Capabilities
     syncs: Sequence[Failure] = ()
     """Each sync, as what would make it fail."""
+    rebuildable: Sequence[str] = ()
+    """Names of files that it makes anew whenever it likes, as patterns."""
+    rebuilt: Mapping[str, bytes] = field(default_factory=dict)
+    """What such files held at the end."""
 
     def before(self, answered: int) -> Sequence[Exchange]:
         """Return what was asked once so many lines were answered, with the next request on its way."""
@@ -92,9 +97,17 @@ class Judged:
     """How many states were recovered, by the level that allows them first."""
     levels: tuple[DurabilityLevel, ...] = LEVELS
     """The levels that were looked at."""
+    kinds: dict[object, tuple[DurabilityLevel, Cut]] = field(default_factory=dict)
+    """Of each kind, at the weakest level, the latest cut that is recovered from."""
     blind: tuple[str, ...] = ()
     """Why nothing can be said, if so."""
     seconds: float = 0.0
+
+    def note(self, kind: object, level: DurabilityLevel, cut: Cut) -> None:
+        """Note a cut that is recovered from."""
+        known_level, known = self.kinds.get(kind, (level, Cut(0)))
+        if known_level == level and cut.calls >= known.calls:
+            self.kinds[kind] = level, cut
 
     @property
     def broken_level(self) -> DurabilityLevel | None:
@@ -125,12 +138,16 @@ class Bench:
         self._recoverer = recoverer
         self._folder = folder
         self._expectations: dict[int, Expectation] = {}
-        self._known: dict[object, tuple[Recovered, Broken | None]] = {}
+        self._known: dict[object, tuple[Image, Recovered, Broken | None]] = {}
         self._recovered: dict[object, Recovered] = {}
 
     def judge(self, cut: Cut) -> tuple[Recovered, Broken | None]:
         """Return what comes back after a cut, and what is wrong with it."""
-        return self.judge_new(cut) or self._known[self._key(cut, self.disk.image(cut))]
+        return self.judge_new(cut) or self._known[self._key(cut, self.disk.image(cut))][1:]
+
+    def left(self, cut: Cut) -> Image:
+        """Return what a cut leaves that was judged; if some of it may be there or not, that which is to blame."""
+        return self._known[self._key(cut, self.disk.image(cut))][0]
 
     def judge_new(self, cut: Cut) -> tuple[Recovered, Broken | None] | None:
         """Return the same, but None if the state that it leaves, and what must be there, was judged already."""
@@ -139,9 +156,27 @@ class Bench:
         if key in self._known:
             return None
         expectation = self._expected(self.disk.answered(cut.calls))
-        found = self._recover(image, expectation)
-        self._known[key] = found, broken(expectation, found)
-        return self._known[key]
+        for each in self._ways(cut, image):
+            found = self._recover(each, expectation)
+            wrong = broken(expectation, found)
+            if key not in self._known or wrong is not None:
+                self._known[key] = each, found, wrong
+            if wrong is not None:
+                break
+        return self._known[key][1:]
+
+    def _ways(self, cut: Cut, image: Image) -> Iterator[Image]:
+        """Yield what a cut leaves; then without the files that are made anew, with zeros in them, and with old ones."""
+        yield image
+        patterns = self._recorded.rebuildable
+        held = {path for path in image.files if is_any_of(path, patterns)}
+        later = {path: held for path, held in self._recorded.rebuilt.items() if _has_place(image, path)}
+        if len(cut.fates) > 1 or not (held or later):
+            return
+        kept = {path: content for path, content in image.files.items() if path not in held}
+        yield replace(image, files=kept)
+        yield replace(image, files={**kept, **{path: bytes(len(image.files[path])) for path in held}})
+        yield replace(image, files={**kept, **later})
 
     def _key(self, cut: Cut, image: Image) -> object:
         return image.key(), self.disk.answered(cut.calls)
@@ -159,6 +194,17 @@ class Bench:
             lay_out(image, folder)
             self._recovered[key] = self._recoverer.recovered(folder, expectation)
         return self._recovered[key]
+
+
+def is_any_of(path: str, patterns: Sequence[str]) -> bool:
+    """Tell whether the name of a file is one of a pattern."""
+    name = path.rpartition("/")[2]
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _has_place(image: Image, path: str) -> bool:
+    folder = path.rpartition("/")[0]
+    return not folder or folder in image.folders
 
 
 def judge(
@@ -190,6 +236,8 @@ def _judge_level(
             continue
         judged.states[level] += 1
         _, problem = found
+        if problem is None:
+            judged.note(_kind(bench.disk, cut), level, cut)
         if problem is None or problem.rule not in rules:
             continue
         wrong += 1
@@ -198,6 +246,11 @@ def _judge_level(
             judged.findings[finding.requirement] = finding
         if wrong >= _FEW:
             return
+
+
+def _kind(disk: Disk, cut: Cut) -> object:
+    """Return what cuts have in common: of which calls something is missing, and whether they are torn."""
+    return frozenset((type(disk.operations[fate.call]), fate.torn is not None) for fate in cut.fates)
 
 
 def _smallest(bench: Bench, level: DurabilityLevel, cut: Cut, rule: Rule) -> Finding:

@@ -51,6 +51,11 @@ class Recoverer(Protocol):
         """What the journal claims."""
         ...
 
+    @property
+    def timeout_s(self) -> float:
+        """How long one answer may take."""
+        ...
+
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
         """Return what comes back from the state in a folder, which is changed by that, and removed in its time."""
         ...
@@ -136,7 +141,7 @@ class InThisProcess:
 
     def __init__(self, target: PythonTarget, timeout_s: float, folder: Path) -> None:
         self._target = target
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._former = _Former()
         self.description = self._begin(folder)
 
@@ -160,17 +165,17 @@ class InThisProcess:
         client = JournalClient(self._direct)
         self._work.put(lambda: recover(lambda: _reopened(client, folder), expectation))
         try:
-            return self._done.get(timeout=self._timeout_s)
+            return self._done.get(timeout=self.timeout_s)
         except queue.Empty:
             self._begin(folder.parent)
-            return Recovered(refused=Refused(f"nothing came within {self._timeout_s:g} s"))
+            return Recovered(refused=Refused(f"nothing came within {self.timeout_s:g} s"))
         finally:
             self._former.give_way_to(folder)
 
     def close(self) -> None:
         """Close the journal, and end the thread."""
         self._work.put(None)
-        self._thread.join(self._timeout_s)  # What it still does would be left behind.
+        self._thread.join(self.timeout_s)  # What it still does would be left behind.
         with suppress(AdapterFault):
             self._direct.call("shutdown", {})
         self._former.give_way_to(None)
@@ -220,7 +225,7 @@ class InItsOwnProcess:
 
     def __init__(self, target: Target, timeout_s: float, folder: Path) -> None:
         self._target = target if not isinstance(target, CommandTarget) else replace(target, connect=_remembering)
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._folder = folder
         self._connection: Connection | None = None
         self._client: JournalClient | None = None
@@ -264,7 +269,7 @@ class InItsOwnProcess:
         return _Sound(self._client)
 
     def _start(self, folder: Path) -> Description:
-        self._connection = self._target.open(self._timeout_s, Transcript())
+        self._connection = self._target.open(self.timeout_s, Transcript())
         self._client = JournalClient(self._connection)
         return self._client.initialize(folder)
 

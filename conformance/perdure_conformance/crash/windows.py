@@ -37,10 +37,10 @@ from perdure_conformance.crash.judge import (
     expected,
 )
 from perdure_conformance.crash.recorder import READ
+from perdure_conformance.crash.recording import REBUILDABLE, Failed, Recording, divergence, read, traced, why_not
 from perdure_conformance.crash.recording import Done as CallDone
-from perdure_conformance.crash.recording import Failed, Recording, divergence, read, traced, why_not
 from perdure_conformance.crash.recovery import Recoverer, lay_out
-from perdure_conformance.crash.replay import Failure, Fault, Kill, Replay, Short, Tear, Undisturbed, Workload
+from perdure_conformance.crash.replay import Failure, Fault, Kill, Power, Replay, Short, Tear, Undisturbed, Workload
 from perdure_conformance.crash.trace import Answer, Blind, Operation, Write
 from perdure_conformance.crash.workload import requests
 from perdure_conformance.harness.connection import AdapterFault, Silence
@@ -113,7 +113,7 @@ class Judged:
     @property
     def is_of_a_kill(self) -> bool:
         """Whether the program was killed and nothing else was done to it; otherwise a call failed or wrote less."""
-        return all(isinstance(fault, Kill | Tear | Undisturbed) for fault in self.replay.faults)
+        return all(isinstance(fault, Kill | Tear | Power | Undisturbed) for fault in self.replay.faults)
 
     @property
     def sentence(self) -> str:
@@ -142,11 +142,19 @@ class Windows:
     """A target, and what is asked of it, in as many windows as there are."""
 
     def __init__(
-        self, target: Target, workload: Workload, recoverer: Recoverer, folder: Path, timeout_s: float
+        self,
+        target: Target,
+        workload: Workload,
+        recoverer: Recoverer,
+        folder: Path,
+        timeout_s: float,
+        *,
+        rebuildable: Sequence[str] = REBUILDABLE,
     ) -> None:
         program = target.as_process()
         assert isinstance(program, CommandTarget)
         self._program = program
+        self._rebuildable = rebuildable
         self._workload = workload
         self._requests = requests(workload)
         self._recoverer = recoverer
@@ -215,9 +223,9 @@ class Windows:
             pool.shutdown(cancel_futures=True)
             self._is_over.clear()
 
-    def recoveries(self, crashed: Crashed) -> Iterator[Judged]:
-        """Disturb the next start at each of its calls, and at each of its reads."""
-        yield from self._each_recovery(crashed, set())
+    def recoveries(self, crashed: Crashed, ways: set[str] | None = None) -> Generator[Judged]:
+        """Disturb the next start at each of its calls, and at each of its reads, if it goes none of the known ways."""
+        yield from self._each_recovery(crashed, set() if ways is None else ways)
 
     def play(self, replay: Replay) -> Judged:
         """Try one window, as a line says; it need not have been recorded."""
@@ -294,7 +302,7 @@ class Windows:
         self, state: Path, fault: Fault, ask: Callable[[JournalClient, _Seen], None], *, with_reads: bool = False
     ) -> Start:
         log = state.with_suffix(".log")
-        command = traced(self._program.command, state, log, fault, with_reads=with_reads)
+        command = traced(self._program.command, state, log, fault, with_reads=with_reads, rebuildable=self._rebuildable)
         connection = replace(self._program, command=command).open(self._timeout_s, Transcript())
         seen = _Seen()
         ended: AdapterFault | Silence | None = None
@@ -340,7 +348,7 @@ class Windows:
     def _divergence(self, starts: Sequence[Start], happened: Sequence[Fault]) -> str | None:
         """Return why what was tried is not what was meant."""
         for start, fault in zip(starts, happened, strict=True):
-            if not isinstance(fault, Undisturbed) and start.recording.injected is None:
+            if not isinstance(fault, Undisturbed | Power) and start.recording.injected is None:
                 return f"The trace diverged: {fault} did not happen in this run."
         if self._recorded is None:
             return None
