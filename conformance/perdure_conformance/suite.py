@@ -290,12 +290,15 @@ class Profile(Generic[AnyCase, AnyClaims]):
     """Whether each written check shows one requirement and says the same whatever else is asked, and for every seed."""
     generates: bool = False
     """Whether it asks about generated histories, as many as are wanted."""
+    judged_elsewhere: frozenset[str] = frozenset()
+    """Requirements on its pages that it does not judge: another command does."""
     vectors_digest: Callable[[], str] | None = None
     """The digest of the golden vectors that it asks about, if it does."""
 
     def requirements(self, only: frozenset[str] = frozenset()) -> list[Requirement]:
         """Return the requirements in force on the profile's pages, or those of a selection; those of all come first."""
-        selected = [each for each in requirements_of(self.pages) if not only or each.id in only]
+        own = [each for each in requirements_of(self.pages) if each.id not in self.judged_elsewhere]
+        selected = [each for each in own if not only or each.id in only]
         return sorted(selected, key=lambda each: (each.claim != "core", self.pages.index(each.page)))
 
     def reserved(self) -> list[Requirement]:

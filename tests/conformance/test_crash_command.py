@@ -125,6 +125,8 @@ def test_a_check_judges_crashes_at_the_level_that_is_claimed_if_it_is_asked_to(t
     code, told = check(TARGET, *ONLY, "--report", str(tmp_path))
     assert (code, told.splitlines()[0]) == (2, "perdure: There is no requirement CRS-011 of a journal. Add --crash.")
     assert CliRunner().invoke(command_line(), ["check", "spec", "--crash"]).exit_code == 2
+    code, told = check("lines", "--crash", "--only", "CRS-051")
+    assert (code, "`perdure explain CRS-051` tells how" in told) == (2, True)
 
 
 def test_the_level_is_told_in_words_and_what_crashes_show_is_not_said_to_be_left_out() -> None:

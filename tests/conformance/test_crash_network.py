@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from broken_tcp import (
@@ -39,11 +39,12 @@ from tests.conformance.tcp_journals import EXAMPLE, subject
 from perdure.journal.contract import AppendAnswer, Capabilities, Envelope, Unavailable
 from perdure.kernel.identity import RunId
 from perdure_conformance import data
-from perdure_conformance.cli import crash_servers
+from perdure_conformance.crash import network
 from perdure_conformance.crash.network import (
     REQUIREMENTS,
     Judged,
     Subject,
+    is_claimed,
     judge_connections,
     judge_kills,
     replayed,
@@ -89,7 +90,7 @@ def bad(kind: type[Server | TcpJournal]) -> Subject:
 
 
 def assert_holds(judged: Judged) -> None:
-    assert set(judged.verdicts().values()) <= {"pass", "not_claimed"}, (judged.findings, judged.inconclusive)
+    assert (judged.findings, judged.inconclusive) == ({}, [])
 
 
 # What is good
@@ -159,7 +160,7 @@ def test_each_bad_one_is_named_by_its_smallest_case(
     outcome = replayed(bad(kind), parse(line))
     assert outcome.finding is not None, outcome.inconclusive
     assert outcome.finding.requirement == requirement, outcome.finding
-    assert f"{outcome.finding.replay}" == line
+    assert outcome.finding.replay == line
     good = replayed(subject(), parse(line))
     assert (good.finding, good.inconclusive) == (None, None)
 
@@ -178,8 +179,7 @@ def test_a_search_finds_it_and_makes_it_smaller(kind: type[Server | TcpJournal])
     workload = Workload("append", 2, 7)
     is_kill = "server" in line
     judged = judge_kills(bad(kind), workload, 0, 1) if is_kill else judge_connections(bad(kind), workload, 1)
-    assert judged.verdicts()[requirement] == "fail"
-    assert f"{judged.findings[requirement].replay}" == line
+    assert judged.findings[requirement].replay == line
 
 
 def test_it_says_what_happened_and_what_is_wrong() -> None:
@@ -238,8 +238,8 @@ def test_an_adapter_that_does_not_come_back_refuses() -> None:
 
 def test_kills_are_not_judged_of_whom_claims_to_survive_none() -> None:
     judged = judge_kills(subject(client=Empty), Workload("append", 1, 7), 3)
-    assert judged.windows == 0
-    assert judged.verdicts()["CRS-056"] == "not_claimed"
+    assert (judged.windows, judged.description is None) == (0, False)
+    assert not is_claimed("CRS-056", Capabilities())
 
 
 @pytest.mark.parametrize(
@@ -459,16 +459,13 @@ def test_a_client_is_told_where_its_server_is() -> None:
 # The command
 
 
-def schema() -> dict[str, object]:
-    kept: dict[str, object] = json.loads((data.schemas() / "crash-report-1.json").read_text("utf-8"))
-    return kept
+WORDS = ["--server", "server {port}", "--connect", "ADDRESS", "--appends", "1", "--rounds", "1", "--seed", "7"]
 
 
-def told(words: Sequence[str], tmp_path: Path) -> tuple[int, dict[str, object]]:
+def told(words: Sequence[str], tmp_path: Path) -> tuple[int, dict[str, Any]]:
     done = perdure_here("crash", "tcp_journal:TcpJournal", *words, "--json", "--report", "there", cwd=tmp_path)
-    document = json.loads(done.stdout)
-    Draft202012Validator(schema()).validate(document)
-    assert document == json.loads((tmp_path / "there" / "crash-report.json").read_text("utf-8"))
+    document: dict[str, Any] = json.loads(done.stdout)
+    assert document == json.loads((tmp_path / "there" / "report.json").read_text("utf-8"))
     return done.returncode, document
 
 
@@ -484,22 +481,26 @@ def told(words: Sequence[str], tmp_path: Path) -> tuple[int, dict[str, object]]:
 def test_the_command_tells_what_came_of_it(
     here: Subject, layer: str, code: int, failed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crash_servers, "_subject", lambda _target, _behind: here)
-    words = ["--server", "server {port}", "--layer", layer, "--appends", "1", "--rounds", "1", "--seed", "7"]
-    exit_code, document = told(words, tmp_path)
+    monkeypatch.setattr(network, "subject_of", lambda _target, _behind, _timeout_s: here)
+    exit_code, document = told([*WORDS, "--layer", layer], tmp_path)
     assert exit_code == document["exit_code"] == code
-    findings = document["findings"]
-    assert isinstance(findings, list)
-    assert [finding["requirement"] for finding in findings] == failed
-    assert document["layers"] == [layer]
-    lines = perdure_here("crash", "tcp_journal:TcpJournal", *words, cwd=tmp_path).stdout.splitlines()
-    assert lines[-1] == {0: "CONFORMANT", 1: "NOT CONFORMANT", 3: "NO VERDICT"}[code]
-    for finding in findings:
-        done = perdure_here(
-            "crash", "tcp_journal:TcpJournal", "--server", "server {port}", "--replay", finding["replay"], cwd=tmp_path
-        )
+    judged = {each["id"]: each for each in document["requirements"]}
+    assert set(judged) == {known for (of_layer, _), known in REQUIREMENTS.items() if of_layer == layer}
+    assert [key for key, each in judged.items() if each["verdict"] == "fail"] == failed
+    assert any(each["verdict"] == "inconclusive" for each in judged.values()) == (code == 3)
+    for key in failed:
+        case = json.loads((tmp_path / judged[key]["case"] / "case.json").read_text("utf-8"))
+        Draft202012Validator(json.loads((data.schemas() / "case-1.json").read_text("utf-8"))).validate(case)
+        shown = (tmp_path / judged[key]["case"] / "failure.txt").read_text("utf-8")
+        line = shown.partition("replay    ")[2].partition("\n")[0]
+        assert "tcp_journal:TcpJournal --server 'server {port}' --connect ADDRESS --replay" in line
+        assert "it fails again on fresh state" in shown
+        done = perdure_here(*shlex.split(line)[1:], cwd=tmp_path)
         assert done.returncode == 1
-        assert finding["sentence"] in done.stdout
+        assert case["actual"] in done.stdout
+        done = perdure_here("rerun", judged[key]["case"], cwd=tmp_path)
+        assert done.returncode == 1
+        assert "It fails again, the same way." in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -518,4 +519,4 @@ def test_words_of_the_command_that_do_not_fit_are_told(
 ) -> None:
     done = perdure_here("crash", "tcp_journal:TcpJournal", *words, cwd=tmp_path)
     assert done.returncode == code
-    assert sentence in done.stderr
+    assert sentence in done.stdout + done.stderr

@@ -13,6 +13,7 @@ from perdure_conformance import data
 from perdure_conformance.cli import command_line
 from perdure_conformance.crash import judge as crash
 from perdure_conformance.crash import network, scheduling
+from perdure_conformance.crash.profile import checks_of
 from perdure_conformance.journal.clauses import CLAUSES
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.operations import Identities
@@ -113,6 +114,7 @@ def test_every_requirement_on_crashes_is_that_of_a_rule_at_a_level_which_it_clai
     of_servers = set(network.REQUIREMENTS.values())
     of_clients = set(scheduling.REQUIREMENTS.values())
     assert {*crash.REQUIREMENTS.values(), *of_errors, *of_servers, *of_clients} == OF_CRASHES
+    assert all(checks_of(requirement) for requirement in OF_CRASHES)
     for (level, _), requirement in crash.REQUIREMENTS.items():
         assert requirements()[requirement].claim == f"durable={level}"
 

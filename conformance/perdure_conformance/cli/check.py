@@ -169,6 +169,8 @@ def _meant(profile: AnyProfile, identity: str, known: list[str]) -> str:
     with_crashes = WITH_CRASHES.get(profile.name, profile)
     if any(requirement.id == identity for requirement in with_crashes.requirements()):
         return "Add --crash."
+    if identity in with_crashes.judged_elsewhere:
+        return f"`perdure crash` judges it: `perdure explain {identity}` tells how."
     for name, other in PROFILES.items():
         if any(requirement.id == identity for requirement in other.requirements()):
             return f"Did you mean `perdure check {name} --only {identity}`?"

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from perdure.journal.contract import DurabilityLevel
-from perdure_conformance.cli import crash_schedules, crash_servers
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, target_or_exit, wrong_usage
 from perdure_conformance.cli.judged import judged
-from perdure_conformance.crash.campaign import LAYERS, Found, Layer, Plan, layers_of, play
-from perdure_conformance.crash.network import Layer as OfServer
-from perdure_conformance.crash.profile import JUDGED, under
+from perdure_conformance.crash import network
+from perdure_conformance.crash.campaign import FILES, Plan
+from perdure_conformance.crash.findings import Found, Layer
+from perdure_conformance.crash.of_clients import OfClients
+from perdure_conformance.crash.of_files import OfFiles
+from perdure_conformance.crash.of_servers import OfServers
+from perdure_conformance.crash.profile import Campaign, selected_by, under
 from perdure_conformance.crash.recording import REBUILDABLE
-from perdure_conformance.crash.replay import ReplayError, Workload, parse
+from perdure_conformance.crash.replay import Replay, ReplayError, Schedule, parse
+from perdure_conformance.crash.scheduling import SCHEDULES, CannotBeScheduled
+from perdure_conformance.crash.servers import Behind, ServerFault
 from perdure_conformance.crash.windows import CannotBeTried
 from perdure_conformance.crash.workload import WORKLOADS
 from perdure_conformance.harness.connection import AdapterFault, Silence
-from perdure_conformance.harness.targets import Target
+from perdure_conformance.harness.targets import PythonTarget, Target
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Options
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
+
+_OF_CLIENTS: list[str] = ["schedule"]
 
 EPILOG = """\b
 Examples:
@@ -52,7 +59,10 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     ] = None,
     layer: Annotated[
         list[str] | None,
-        typer.Option(help=f"Try this alone; {', '.join(LAYERS)} or schedule. Default: the first two."),
+        typer.Option(
+            help=f"Try this alone: {', '.join(FILES)} or schedule; with --server {' or '.join(network.LAYERS)}. "
+            "Default: all but schedule."
+        ),
     ] = None,
     workload: Annotated[
         str | None, typer.Option(help=f"What is asked: {', '.join(sorted(WORKLOADS))}. Default: what it claims.")
@@ -76,7 +86,7 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     ] = 10,
     schedules: Annotated[
         int, typer.Option(min=1, max=1_000_000, metavar="N", help="With --layer schedule: how many are drawn.")
-    ] = crash_schedules.SCHEDULES,
+    ] = SCHEDULES,
     rebuildable: Annotated[
         list[str] | None,
         typer.Option(metavar="GLOB", help="Files that it makes anew whenever they are missing, besides *-shm."),
@@ -97,42 +107,49 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     Exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 no verdict.
     """
     implementation = target_or_exit(JOURNALS, target, command)
-    made_anew = (*REBUILDABLE, *(rebuildable or []))
+    line = None if replay is None else _parsed(replay)
+    if workload is not None and workload not in WORKLOADS:
+        wrong_usage(f"There is no workload {workload!r}. What there is: {', '.join(sorted(WORKLOADS))}.")
+    names = layer or []
+    campaign: Campaign
     if server is not None:
-        of_server = _layers_of_a_server(layer or [])
-        asked = Workload(workload or "append", appends, seed)
-        behind = crash_servers.Behind(server, connect or [], of_server, asked, rounds, timeout)
-        if replay is not None:
-            crash_servers.play(implementation, behind, replay, as_json=as_json)
-        _know(workload)
-        _prepare(report_dir)
-        crash_servers.judge(implementation, behind, report_dir, as_json=as_json)
-    if replay is not None and crash_schedules.is_of_a_schedule(replay):
-        crash_schedules.play(implementation, replay, timeout, as_json=as_json)
-    if replay is not None:
-        _play(implementation, replay, timeout, made_anew, as_json=as_json)
-    _know(workload)
-    if layer == [crash_schedules.LAYER]:
-        _prepare(report_dir)
-        clients = crash_schedules.Asked(Workload(workload or "append", appends, seed), level, schedules, timeout)
-        crash_schedules.judge(implementation, clients, report_dir, as_json=as_json)
-    layers = _layers(layer or [])
-    judged_as = under(Plan(layers=layers, level=level, workload=workload, rebuildable=made_anew, appends=appends))
-    of_layers = (each for each in JUDGED if layers_of(each).keys() & set(layers))
-    only = frozenset() if len(layers) == len(LAYERS) else frozenset(of_layers)
-    options = Options("normal", seed, timeout_s=timeout, only=only)
-    done = judged(judged_as, implementation, options, report_dir, as_json=as_json)
+        behind = Behind(command=_words(server), connect=tuple(connect or []))
+        campaign = OfServers(
+            behind=behind,
+            tried=_of_a_server(names),
+            workload=workload or "append",
+            appends=appends,
+            rounds=rounds,
+        )
+    elif names == _OF_CLIENTS or (line is not None and any(isinstance(each, Schedule) for each in line.faults)):
+        campaign = OfClients(at=level, workload=workload or "append", appends=appends, schedules=schedules)
+        if not isinstance(implementation, PythonTarget):
+            wrong_usage(
+                "--layer schedule is for journals in Python: name a factory as module:factory, and no --command."
+            )
+    else:
+        made_anew = (*REBUILDABLE, *(rebuildable or []))
+        campaign = OfFiles(
+            Plan(layers=_of_files(names), level=level, workload=workload, rebuildable=made_anew, appends=appends)
+        )
+    if line is not None:
+        _play(campaign, implementation, line, timeout, as_json=as_json)
+    options = Options("normal", seed, timeout_s=timeout, only=selected_by(campaign))
+    done = judged(under(campaign), implementation, options, report_dir, as_json=as_json)
     sys.exit(done.report.exit_code)
 
 
-def _play(target: Target, line: str, timeout_s: float, made_anew: Sequence[str], *, as_json: bool) -> NoReturn:
+def _parsed(line: str) -> Replay:
     try:
-        replay = parse(line)
+        return parse(line)
     except ReplayError as error:
         wrong_usage(f"{error}")
+
+
+def _play(campaign: Campaign, target: Target, line: Replay, timeout_s: float, *, as_json: bool) -> NoReturn:
     try:
-        found = play(target, replay, timeout_s, made_anew)
-    except (ReplayError, CannotBeTried, AdapterFault, Silence) as error:
+        found = campaign.play(target, line, timeout_s)
+    except (ReplayError, CannotBeTried, CannotBeScheduled, ServerFault, AdapterFault, Silence) as error:
         sys.stderr.write(f"perdure: {inert(str(error))}\n")
         sys.exit(NO_VERDICT)
     if as_json:
@@ -149,9 +166,10 @@ def _in_words(found: Found) -> list[str]:
     return [
         f"{found.requirement}  {requirements()[found.requirement].sentence}",
         "",
-        f"level     {found.level}",
+        *([f"level     {found.level}"] if found.level is not None else []),
         f"blame     {found.blame}",
         f"actual    {found.sentence}",
+        *(["", *found.transcript.splitlines()] if found.transcript else []),
     ]
 
 
@@ -166,31 +184,32 @@ def _in_json(found: Found) -> dict[str, object]:
     }
 
 
-def _know(workload: str | None) -> None:
-    if workload is not None and workload not in WORKLOADS:
-        wrong_usage(f"There is no workload {workload!r}. What there is: {', '.join(sorted(WORKLOADS))}.")
-
-
-def _layers_of_a_server(names: list[str]) -> tuple[OfServer, ...]:
-    for name in names:
-        if name not in crash_servers.LAYERS:
-            wrong_usage(f"There is no layer {name!r} of a server. What there is: {', '.join(crash_servers.LAYERS)}.")
-    return tuple(name for name in crash_servers.LAYERS if name in names or not names)
-
-
-def _layers(names: list[str]) -> tuple[Layer, ...]:
-    for name in names:
-        if name == crash_schedules.LAYER:
-            wrong_usage("--layer schedule stands alone: it asks several clients at a time.")
-        if name in crash_servers.LAYERS:
-            wrong_usage(f'--layer {name} needs the server: --server "server --port {{port}} --data {{state_dir}}".')
-        if name not in LAYERS:
-            wrong_usage(f"There is no layer {name!r}. What there is: {', '.join(LAYERS)}.")
-    return tuple(name for name in LAYERS if name in names or not names)
-
-
-def _prepare(report_dir: Path) -> None:
+def _words(server: str) -> tuple[str, ...]:
+    """Return the words of a server's command."""
     try:
-        report_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        wrong_usage(f"{report_dir} cannot be written: {error.strerror}. Name another folder with --report.")
+        words = shlex.split(server)
+    except ValueError as error:
+        wrong_usage(f"--server cannot be split into words: {error}.")
+    if not any("{port}" in word for word in words):
+        wrong_usage(
+            '--server does not say where {port} goes; write --server "server --port {port} --data {state_dir}".'
+        )
+    return tuple(words)
+
+
+def _of_a_server(names: list[str]) -> tuple[Layer, ...]:
+    for name in names:
+        if name not in network.LAYERS:
+            wrong_usage(f"There is no layer {name!r} of a server. What there is: {', '.join(network.LAYERS)}.")
+    return tuple(name for name in network.LAYERS if name in names or not names)
+
+
+def _of_files(names: list[str]) -> tuple[Layer, ...]:
+    for name in names:
+        if name in _OF_CLIENTS:
+            wrong_usage("--layer schedule stands alone: it asks several clients at a time.")
+        if name in network.LAYERS:
+            wrong_usage(f'--layer {name} needs the server: --server "server --port {{port}} --data {{state_dir}}".')
+        if name not in FILES:
+            wrong_usage(f"There is no layer {name!r}. What there is: {', '.join(FILES)}.")
+    return tuple(name for name in FILES if name in names or not names)

@@ -15,6 +15,8 @@
 - `campaign`   all layers over one journal, and the verdicts
 - `deviations` a power cut as words of a replay
 - `cases`      a finding as a case, which is judged again without recording; `bundle` packs what the crash has left
+- `findings`   the layers by name, and one wrong recovery, whichever of them found it
+- `of_files`, `of_servers`, `of_clients`   what one command tries at a journal, and what comes of it as a judgement
 - `profile`    all of that as a profile: verdicts, levels, what is not covered
 - `journals`   two small good journals; `mutants` are made of them
 - `proxy`      what stands between a client and its server: messages that are lost, cut off or late

@@ -11,19 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from perdure.journal.contract import Description, DurabilityLevel
 from perdure_conformance.crash import power
 from perdure_conformance.crash.deviations import cut_of, deviations
-from perdure_conformance.crash.disk import Cut, Image
+from perdure_conformance.crash.disk import Cut
+from perdure_conformance.crash.findings import Found, Layer
 from perdure_conformance.crash.judge import (
     AFTER_A_FAILED_SYNC,
     AFTER_AN_ERROR,
     LEVELS,
     REQUIREMENTS,
-    Exchange,
-    Recovered,
     Rule,
     requirement_of,
 )
@@ -36,12 +35,8 @@ from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.suite import Progress
 
-Layer = Literal["calls", "power"]
-LAYERS: Final[Mapping[Layer, str]] = {
-    "calls": "killed behind each call, and each call failed or cut short, in recoveries too",
-    "power": "the power cut at each moment, with each part of what was not synced lost or torn",
-}
-"""What is tried, by name."""
+FILES: Final[tuple[Layer, ...]] = ("calls", "power")
+"""The layers that are tried here."""
 
 
 def level_of(requirement: str) -> DurabilityLevel:
@@ -50,20 +45,12 @@ def level_of(requirement: str) -> DurabilityLevel:
     return {**{known: level for (level, _), known in REQUIREMENTS.items()}, **errors}[requirement]
 
 
-def layers_of(requirement: str) -> Mapping[Layer, str]:
+def layers_of(requirement: str) -> tuple[Layer, ...]:
     """Return which layers judge a requirement."""
     if requirement == AFTER_AN_ERROR:
-        return {"calls": LAYERS["calls"]}
-    return LAYERS if level_of(requirement) == "process-crash" else {"power": LAYERS["power"]}
+        return ("calls",)
+    return FILES if level_of(requirement) == "process-crash" else ("power",)
 
-
-NOT_THERE: Final = (
-    "threads that are switched at each call: --layer schedule",
-    "connections that are cut, servers that are killed: --server",
-    "a disk that loses what it has synced, or damages what nobody wrote to",
-    "two requests at a time: the workload sends one after the other",
-)
-"""What no layer shows."""
 
 _FEW: Final = 5
 _FAILED_SYNCS: Final = 8
@@ -71,32 +58,11 @@ _FAILED_SYNCS: Final = 8
 _OF_ERRORS: Final = frozenset({AFTER_AN_ERROR, AFTER_A_FAILED_SYNC})
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One wrong recovery, whichever layer found it."""
-
-    requirement: str
-    layer: Layer
-    level: DurabilityLevel
-    rule: Rule
-    blame: str
-    """Which call is to blame, in one sentence."""
-    sentence: str
-    """What is wrong with what came back."""
-    replay: str
-    """The line that plays it again."""
-    image: Image
-    """What the crash has left."""
-    exchanges: tuple[Exchange, ...]
-    """What was asked before the crash, with the answers that came; the last may have none."""
-    recovered: Recovered | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What is tried, and as what it is judged."""
 
-    layers: Sequence[Layer] = tuple(LAYERS)
+    layers: Sequence[Layer] = FILES
     level: DurabilityLevel | None = None
     """At which level it is judged; None for that which it claims."""
     workload: str | None = None
@@ -150,8 +116,8 @@ class Outcome:
     def breaks(self, level: DurabilityLevel) -> Found | None:
         """Return what shows that a level does not hold; None if nothing was found."""
         beneath = LEVELS[: LEVELS.index(level) + 1]
-        found = (each for each in self.found.values() if each.requirement not in _OF_ERRORS and each.level in beneath)
-        return min(found, key=lambda each: LEVELS.index(each.level), default=None)
+        found = [each for each in self.found.values() if each.requirement not in _OF_ERRORS]
+        return next((each for level in beneath for each in found if each.level == level), None)
 
     def lower(self, level: DurabilityLevel) -> None:
         """Note that a level does not hold."""
@@ -391,7 +357,7 @@ def _try_each(tried: Iterable[Judged], outcome: Outcome, progress: Progress) -> 
         wrong += 1
         found = _of_window(judged)
         outcome.found.setdefault(found.requirement, found)
-        if found.requirement != AFTER_AN_ERROR:
+        if found.requirement != AFTER_AN_ERROR and found.level is not None:
             outcome.lower(found.level)
         if wrong >= _FEW:
             break

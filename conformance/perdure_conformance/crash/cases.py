@@ -1,10 +1,12 @@
 """A crash that was found, as a case: what was asked, what was left, and the line that does all of it again.
 
-A case is judged again from what was left, without recording anything (`replay`); its line records anew.
+A case is judged again from what was left, without recording anything (`replay`); its line records anew. Of a journal
+that keeps its state in a server nothing is left but what the line says: that is done again on fresh folders.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,24 +16,25 @@ import msgspec
 
 from perdure.journal.contract import Capabilities, DurabilityLevel
 from perdure.kernel.values import JsonObject
-from perdure_conformance.crash import bundle
-from perdure_conformance.crash.campaign import Found, Layer, Outcome
+from perdure_conformance.crash import bundle, network, scheduling
+from perdure_conformance.crash.findings import Found, Layer, WrongRule
 from perdure_conformance.crash.judge import (
     AFTER_AN_ERROR,
     Broken,
     Exchange,
     Expectation,
-    Rule,
     broken,
     expected,
     requirement_of,
 )
 from perdure_conformance.crash.recording import REBUILDABLE
 from perdure_conformance.crash.recovery import lay_out, recoverer, scratch
+from perdure_conformance.crash.replay import parse
+from perdure_conformance.crash.servers import Behind, ServerFault
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.client import NotSupported, answer_of
-from perdure_conformance.suite import Case, Replay
+from perdure_conformance.suite import Case, Finding, Options, Replay
 from perdure_conformance.timeline import Moment, Timeline
 
 _MAX_STATE_BYTES: Final = 8 * 2**20
@@ -51,20 +54,22 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
     """All that is needed to judge again what comes back after one crash."""
 
     layer: Layer
-    level: DurabilityLevel
-    """The lowest level that allows this crash."""
-    rule: Rule
+    level: DurabilityLevel | None
+    """The lowest level that allows this crash; null where only a connection was disturbed."""
+    rule: WrongRule
     blame: str
-    """Which call is to blame."""
+    """Which call or message is to blame."""
     line: str
     """What `perdure crash --replay` plays again."""
     rebuildable: tuple[str, ...]
     """Names of files that the journal makes anew whenever it likes, as patterns."""
     claims: Capabilities
     asked: tuple[Asked, ...]
-    state: bytes
-    """The state directory as the crash has left it: a tar, compressed by gzip."""
-    holds: DurabilityLevel | None
+    state: bytes | None
+    """The state directory as the crash has left it: a tar, compressed by gzip; null of what a server keeps."""
+    server: Behind | None = None
+    """The server that keeps the state, if one does."""
+    holds: DurabilityLevel | None = None
     """The highest level at which nothing was found; null if there is none."""
     recovered: Any = None
     """What came back, for people; null if that is not known."""
@@ -77,30 +82,51 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
     @property
     def is_plausible(self) -> bool:
         """Whether it holds a state, and asks for no more than what is recorded."""
-        if len(self.asked) > _MAX_REQUESTS or len(self.state) > _MAX_STATE_BYTES:
+        if len(self.asked) > _MAX_REQUESTS or len(self.state or b"") > _MAX_STATE_BYTES:
             return False
         try:
             self.expectation()
-            bundle.unpacked(self.state)
+            if self.server is None:
+                bundle.unpacked(self.state or b"")
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
-        return True
+        return self.server is None or (self.layer in network.LAYERS and "{port}" in "".join(self.server.command))
 
     def expectation(self) -> Expectation:
         """Return what may be there."""
-        return expected([_exchange(each) for each in self.asked], self.claims)
+        exchanges, workload = [_exchange(each) for each in self.asked], parse(self.line).workload
+        if self.layer == "schedule":
+            return scheduling.expected(exchanges, self.claims, scheduling.run_ids(workload))
+        return expected(exchanges, self.claims)
 
     def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
         """Return what crashed and who is to blame; `whole` tells what was asked and left, too."""
         del answers
         holds = f"; nothing was found at {self.holds}" if self.holds else ""
-        lines = [f"level     {self.level}{holds}", f"blame     {self.blame}"]
+        lines = [f"level     {self.level}{holds}"] if self.level is not None else []
+        lines.append(f"blame     {self.blame}")
         if whole:
-            lines += [f"{'asked' if not number else '':8}  {each}" for number, each in enumerate(_told(self.asked))]
+            lines += [f"{'asked' if not number else '':8}  {each}" for number, each in enumerate(self._told())]
+        if whole and self.state is not None:
             left = list(bundle.listed(bundle.unpacked(self.state))) or ["nothing"]
             lines += [f"{'left' if not number else '':8}  {each}" for number, each in enumerate(left)]
-        more = "".join(f" --rebuildable {shlex.quote(each)}" for each in self.rebuildable if each not in REBUILDABLE)
-        return [*lines, f"replay    perdure crash {words_of(self.target)}{more} --replay {shlex.quote(self.line)}"]
+        return [*lines, f"replay    perdure crash {shlex.join(self._words())} --replay {shlex.quote(self.line)}"]
+
+    def _told(self) -> Iterator[str]:
+        """Yield what was asked, with its answers."""
+        nothing = "the crash came first" if self.server is None else "no answer came"
+        for number, each in enumerate(self.asked):
+            yield f"{number}. {_in_words(each)} → {_answer_in_words(each) or nothing}"
+
+    def _words(self) -> list[str]:
+        """Return the words of the command that say what was crashed."""
+        command = self.target.get("command")
+        words = ["--command", shlex.join(command)] if isinstance(command, list) else [str(self.target.get("name"))]
+        if self.server is not None:
+            words += ["--server", " ".join(map(_split_again, self.server.command))]
+            words += [word for each in self.server.connect for word in ("--connect", each)]
+        made_anew = [each for each in self.rebuildable if each not in REBUILDABLE]
+        return words + [word for each in made_anew for word in ("--rebuildable", each)]
 
     def timeline(self, answers: tuple[str, ...]) -> Timeline:
         """Return what was asked, the crash, and the recovery."""
@@ -110,16 +136,10 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
         return Timeline(("journal",), (*asked, crash, Moment(0, "recovery", f"{self.actual}", fails=True)))
 
 
-def words_of(target: dict[str, str | list[str]]) -> str:
-    """Return what names a target on the command line."""
-    command = target.get("command")
-    return f"--command {shlex.quote(shlex.join(command))}" if isinstance(command, list) else f"{target.get('name')}"
-
-
-def _told(asked: tuple[Asked, ...]) -> Iterator[str]:
-    for number, each in enumerate(asked):
-        answer = _answer_in_words(each)
-        yield f"{number}. {_in_words(each)}" + (f" → {answer}" if answer else " → the crash came first")
+def _split_again(word: str) -> str:
+    """Return what is this word again once `shlex.split` has split it: a brace means nothing to that."""
+    bare = re.sub(r"[{}]", "", word)
+    return word if bare and shlex.quote(bare) == bare else shlex.quote(word)
 
 
 def _in_words(asked: Asked) -> str:
@@ -137,30 +157,53 @@ def _answer_in_words(asked: Asked) -> str:
     return f"{word}".replace("_", " ")
 
 
-def case_of(requirement: str, found: Found, target: Target, outcome: Outcome) -> CrashCase:
-    """Return a finding as the case of a requirement that it breaks."""
-    assert outcome.description is not None, "what did not open was not crashed"
-    claims = outcome.description.capabilities
-    return CrashCase(
+def finding_of(case: CrashCase, target: Target, transcript: str = "") -> Finding:
+    """Return a case as a finding, once it was judged again."""
+    return Finding(
+        case=case,
+        reproduced=replay(case, target).failure == case.failure,
+        found_by=f"layer {case.layer}",
+        answers=(),
+        transcript=transcript,
+        stderr="",
+        seconds=0.0,
+        state=case.state,
+    )
+
+
+def case_of(  # noqa: PLR0913 - all that a case tells
+    found: Found,
+    target: Target,
+    options: Options,
+    claims: Capabilities,
+    *,
+    requirement: str | None = None,
+    rebuildable: tuple[str, ...] = (),
+    holds: DurabilityLevel | None = None,
+    server: Behind | None = None,
+) -> CrashCase:
+    """Return a finding as the case of a requirement that it breaks: its own, if none is named."""
+    case = CrashCase(
         target=target.words(),
         in_own_process=target.is_process,
-        timeout_s=outcome.plan.timeout_s,
-        seed=outcome.plan.seed,
-        failure=requirement,
-        expected=_due(expected(found.exchanges, claims)),
+        timeout_s=options.timeout_s,
+        seed=options.seed,
+        failure=requirement or found.requirement,
         actual=f"{found.sentence}",
         layer=found.layer,
         level=found.level,
         rule=found.rule,
         blame=found.blame,
         line=found.replay,
-        rebuildable=outcome.plan.rebuildable,
+        rebuildable=rebuildable,
         claims=msgspec.convert(msgspec.structs.asdict(claims), Capabilities),
         asked=tuple(map(_asked, found.exchanges)),
-        state=bundle.packed(found.image),
-        holds=outcome.highest_level,
+        state=None if found.image is None else bundle.packed(found.image),
+        server=server,
+        holds=holds,
         recovered=None if found.recovered is None else msgspec.to_builtins(asdict(found.recovered)),
     )
+    return msgspec.structs.replace(case, expected=_due(case.expectation()))
 
 
 def _due(expectation: Expectation) -> str:
@@ -188,25 +231,42 @@ def _exchange(asked: Asked) -> Exchange:
 
 
 def replay(case: CrashCase, target: Target) -> Replay:
-    """Put the state before the journal once more, and judge what comes back."""
-    expectation = case.expectation()
+    """Put the state before the journal once more, or do again what was done to its server; judge what comes of it."""
     try:
-        with scratch() as folder, recoverer(target, case.timeout_s) as opened:
-            state = folder / "state"
-            lay_out(bundle.unpacked(case.state), state)
-            wrong = broken(expectation, opened.recovered(state, expectation))
+        return _again(case, target) if case.server is None else _behind(case, case.server, target)
+    except ServerFault as fault:
+        return _replayed("fault:cannot_start", None, f"{fault}", "")
     except AdapterFault as fault:
         return _replayed(f"fault:{fault.kind}", None, fault.sentence, fault.stderr)
     except Silence as silence:
         return _replayed("fault:silence", None, f"{silence}.", "")
+
+
+def _again(case: CrashCase, target: Target) -> Replay:
+    expectation = case.expectation()
+    with scratch() as folder, recoverer(target, case.timeout_s) as opened:
+        state = folder / "state"
+        lay_out(bundle.unpacked(case.state or b""), state)
+        wrong = broken(expectation, opened.recovered(state, expectation))
     if wrong is None:
         return _replayed(None, None, None, "")
     return _replayed(_failure(case, wrong), _due(expectation), wrong.sentence, "")
 
 
+def _behind(case: CrashCase, server: Behind, target: Target) -> Replay:
+    outcome = network.replayed(network.subject_of(target, server, case.timeout_s), parse(case.line))
+    if outcome.finding is None:
+        return Replay(None, None, None, (), finished=outcome.inconclusive is None, transcript="", stderr="")
+    expectation = expected(outcome.finding.exchanges, case.claims)
+    return _replayed(outcome.finding.requirement, _due(expectation), outcome.finding.sentence, "")
+
+
 def _failure(case: CrashCase, wrong: Broken) -> str:
-    is_same = wrong.rule == case.rule or case.failure == AFTER_AN_ERROR
-    return case.failure if is_same else requirement_of(case.level, wrong.rule)
+    if wrong.rule == case.rule or case.failure == AFTER_AN_ERROR:
+        return case.failure
+    if case.layer == "schedule":
+        return scheduling.REQUIREMENTS[wrong.rule]
+    return requirement_of(case.level or "process-crash", wrong.rule)
 
 
 def _replayed(failure: str | None, expectation: str | None, actual: str | None, stderr: str) -> Replay:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import random
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Final, Self
 
 import msgspec
 
@@ -32,34 +31,32 @@ from perdure.journal.contract import (
 )
 from perdure.kernel.identity import RunId
 from perdure.kernel.values import JsonObject
+from perdure_conformance.crash.findings import Found, Layer, WrongRule
 from perdure_conformance.crash.judge import (
     TRIES,
     Broken,
     Exchange,
     Expectation,
     Recovered,
-    Rule,
     RunShown,
     broken,
     expected,
     recover,
 )
 from perdure_conformance.crash.proxy import Address, Message, Proxy
+from perdure_conformance.crash.recovery import scratch
 from perdure_conformance.crash.replay import Fault, Network, Replay, ReplayError, ServerKill, Undisturbed, Workload
-from perdure_conformance.crash.servers import MakeServer
+from perdure_conformance.crash.servers import Behind, CommandServer, MakeServer, Server, reached
 from perdure_conformance.crash.workload import Request, requests
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.journal.client import Answer, JournalClient
 from perdure_conformance.journal.operations import Append, Identities, RecordSpec
-from perdure_conformance.verdict import Evidence, Verdict, verdict_on
+from perdure_conformance.suite import Progress, say_nothing
 
-Layer = Literal["net", "server"]
+LAYERS: Final[tuple[Layer, ...]] = ("net", "server")
 """What is disturbed: the connection, or the server itself."""
-
-WrongRule = Rule | Literal["untrue", "unrecognised"]
-"""How it can be wrong: as any recovery; a refusal that has stored; a batch, sent again, that is refused."""
 
 REQUIREMENTS: Final[Mapping[tuple[Layer, WrongRule], str]] = {
     ("net", "lost"): "CRS-051",
@@ -99,18 +96,13 @@ class Subject:
     """How long a server that is there again may answer `unavailable` before it is said to refuse."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One window that breaks a requirement."""
+def subject_of(target: Target, behind: Behind, timeout_s: float) -> Subject:
+    """Return a journal and the program that keeps its state."""
 
-    requirement: str
-    layer: Layer
-    replay: Replay
-    blame: str
-    """What happened, and to what."""
-    sentence: str
-    """What is wrong then."""
-    transcript: str
+    def server(folder: Path) -> Server:
+        return CommandServer(behind.command, folder, timeout_s)
+
+    return Subject(lambda address: reached(target, address, behind.connect), server, timeout_s, timeout_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +111,7 @@ class Outcome:
 
     replay: Replay
     description: Description | None = None
-    finding: Finding | None = None
+    finding: Found | None = None
     inconclusive: str | None = None
     messages: Sequence[Message] = ()
 
@@ -131,37 +123,35 @@ class Judged:
     layer: Layer
     description: Description | None = None
     windows: int = 0
-    findings: dict[str, Finding] = field(default_factory=dict)
+    findings: dict[str, Found] = field(default_factory=dict)
     """The smallest of each requirement."""
     inconclusive: list[Outcome] = field(default_factory=list)
     seconds: float = 0.0
 
-    def verdicts(self) -> Mapping[str, Verdict]:
-        """Return the verdict on each requirement of this layer."""
-        of_layer = sorted({key for (layer, _), key in REQUIREMENTS.items() if layer == self.layer})
-        return {requirement: self._verdict(requirement) for requirement in of_layer}
 
-    def _verdict(self, requirement: str) -> Verdict:
-        claims = Capabilities() if self.description is None else self.description.capabilities
-        is_claimed = {
-            "CRS-054": claims.exact_replay,
-            **dict.fromkeys(("CRS-056", "CRS-057", "CRS-058"), claims.durable is not None),
-        }
-        evidence = Evidence(
-            claimed=is_claimed.get(requirement, True),
-            broken=requirement in self.findings,
-            interrupted=bool(self.inconclusive),
-            reached=self.windows,
-        )
-        return verdict_on(evidence)
+def layers_of(requirement: str) -> tuple[Layer, ...]:
+    """Return which layers judge a requirement."""
+    judging = {layer for (layer, _), known in REQUIREMENTS.items() if known == requirement}
+    return tuple(layer for layer in LAYERS if layer in judging)
 
 
-def judge_connections(subject: Subject, workload: Workload, enough: int = ENOUGH) -> Judged:
+def is_claimed(requirement: str, claims: Capabilities) -> bool:
+    """Tell whether a requirement is judged under these claims."""
+    if requirement == "CRS-054":
+        return claims.exact_replay
+    return claims.durable is not None or "net" in layers_of(requirement)
+
+
+def judge_connections(
+    subject: Subject, workload: Workload, enough: int = ENOUGH, progress: Progress = say_nothing
+) -> Judged:
     """Disturb each message of each exchange, in every way that there is."""
-    return _judged("net", subject, workload, _windows, enough)
+    return _judged("net", subject, workload, _windows, enough, progress)
 
 
-def judge_kills(subject: Subject, workload: Workload, rounds: int, enough: int = ENOUGH) -> Judged:
+def judge_kills(
+    subject: Subject, workload: Workload, rounds: int, enough: int = ENOUGH, progress: Progress = say_nothing
+) -> Judged:
     """Kill the server at each message, and then at two or three drawn ones a round."""
 
     def faults(messages: Sequence[Message], claims: Capabilities) -> Iterator[tuple[Fault, ...]]:
@@ -173,7 +163,7 @@ def judge_kills(subject: Subject, workload: Workload, rounds: int, enough: int =
             kills = draw.randint(2, _MOST_KILLS)
             yield tuple(ServerKill(draw.randint(1, len(messages))) for _ in range(kills))
 
-    return _judged("server", subject, workload, faults, enough)
+    return _judged("server", subject, workload, faults, enough, progress)
 
 
 def replayed(subject: Subject, replay: Replay) -> Outcome:
@@ -188,7 +178,9 @@ def replayed(subject: Subject, replay: Replay) -> Outcome:
 _Faults = Callable[[Sequence[Message], Capabilities], Iterable[tuple[Fault, ...]]]
 
 
-def _judged(layer: Layer, subject: Subject, workload: Workload, faults: _Faults, enough: int) -> Judged:
+def _judged(
+    layer: Layer, subject: Subject, workload: Workload, faults: _Faults, enough: int, progress: Progress
+) -> Judged:
     judged, began = Judged(layer), time.monotonic()
     undisturbed = replayed(subject, Replay(workload, (Undisturbed(),)))
     judged.description = undisturbed.description
@@ -198,21 +190,21 @@ def _judged(layer: Layer, subject: Subject, workload: Workload, faults: _Faults,
     for each in faults(undisturbed.messages, undisturbed.description.capabilities):
         outcome = replayed(subject, Replay(workload, each))
         judged.windows += 1
+        progress(layer, judged.windows, judged.windows)
         if outcome.inconclusive is not None:
             judged.inconclusive.append(outcome)
         if outcome.finding is not None:
             enough -= 1
             if outcome.finding.requirement not in judged.findings:
-                judged.findings[outcome.finding.requirement] = _smaller(subject, outcome.finding, faults)
+                judged.findings[outcome.finding.requirement] = _smaller(subject, workload, outcome.finding, faults)
         if not enough:
             break
     judged.seconds = time.monotonic() - began
     return judged
 
 
-def _smaller(subject: Subject, found: Finding, faults: _Faults) -> Finding:
+def _smaller(subject: Subject, workload: Workload, found: Found, faults: _Faults) -> Found:
     """Return what shows the same with fewer appends, if anything does."""
-    workload = found.replay.workload
     for appends in range(1, workload.appends):
         smaller = Workload(workload.name, appends, workload.seed)
         undisturbed = replayed(subject, Replay(smaller, (Undisturbed(),)))
@@ -386,8 +378,7 @@ class _Window:
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
-            folder = Path(tempfile.mkdtemp(prefix="perdure-"))
-            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            folder = stack.enter_context(scratch(Path(tempfile.gettempdir())))
             kept, state_dir = folder / "server", folder / "client"
             kept.mkdir()
             state_dir.mkdir()
@@ -443,11 +434,20 @@ class _Window:
             return f"the adapter is at fault: {self._adapter.fault}"
         return self._unknown
 
-    def _finding(self, wrong: _Wrong) -> Finding:
+    def _finding(self, wrong: _Wrong) -> Found:
         layer: Layer = "server" if any(isinstance(fault, ServerKill) for fault in self._proxy.fired) else "net"
         replay = Replay(self._replay.workload, tuple(self._proxy.fired))
-        requirement = REQUIREMENTS[layer, wrong.rule]
-        return Finding(requirement, layer, replay, self._happened(), f"{wrong}", self._transcript.text())
+        return Found(
+            requirement=REQUIREMENTS[layer, wrong.rule],
+            layer=layer,
+            level="process-crash" if layer == "server" else None,
+            rule=wrong.rule,
+            blame=self._happened(),
+            sentence=f"{wrong}",
+            replay=f"{replay}",
+            exchanges=tuple(self._exchanges),
+            transcript=self._transcript.text(),
+        )
 
     def _happened(self) -> str:
         during = f" while {self._during} was asked" if self._during else ""

@@ -81,9 +81,10 @@ def recoverer(target: Target, timeout_s: float) -> Iterator[Recoverer]:
 
 
 @contextmanager
-def scratch() -> Iterator[Path]:
-    """Make a folder for states, in memory if there is such a place; remove it at the end."""
-    place = _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None
+def scratch(place: Path | None = None) -> Iterator[Path]:
+    """Make a folder for states, in memory if there is such a place and no other is given; remove it at the end."""
+    if place is None and os.access(_IN_MEMORY, os.W_OK):
+        place = _IN_MEMORY
     with uninterrupted():
         folder = Path(tempfile.mkdtemp(prefix="perdure-crash-", dir=place))
         owe(folder, lambda: _remove(folder))

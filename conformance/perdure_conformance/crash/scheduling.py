@@ -13,12 +13,14 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Final
+
+import msgspec
 
 from perdure.journal.contract import (
     FLOOR,
@@ -36,8 +38,9 @@ from perdure_conformance.crash import power
 from perdure_conformance.crash.baton import Baton, Choose, Client, Ended, Switch
 from perdure_conformance.crash.blame import blame
 from perdure_conformance.crash.deviations import cut_of, deviations
-from perdure_conformance.crash.disk import Cut, Disk, Fate, Image, Torn
-from perdure_conformance.crash.judge import LEVELS, Exchange, Expectation, Recovered, Rule, RunExpectation
+from perdure_conformance.crash.disk import Cut, Disk, Fate, Torn
+from perdure_conformance.crash.findings import Found
+from perdure_conformance.crash.judge import LEVELS, Exchange, Expectation, Rule, RunExpectation
 from perdure_conformance.crash.recovery import Direct, Recoverer, recoverer, scratch
 from perdure_conformance.crash.replay import Power, Replay, ReplayError, Schedule, Workload
 from perdure_conformance.crash.shim import Watch, installed, watching
@@ -50,7 +53,7 @@ from perdure_conformance.journal.client import Answer as Reply
 from perdure_conformance.journal.client import JournalClient
 from perdure_conformance.journal.operations import Append, Identities
 from perdure_conformance.shrinking import chunks, smallest
-from perdure_conformance.verdict import Evidence, Verdict, verdict_on
+from perdure_conformance.suite import Progress, say_nothing
 
 REQUIREMENTS: Final[Mapping[Rule, str]] = {
     "lost": "CRS-061",
@@ -104,9 +107,7 @@ class Scheduled(power.Recorded):
 
     def after(self, answered: int) -> Expectation:
         """Return what may be there once so many answers were given (CRS-061, CRS-062)."""
-        begun = self._begun(answered)
-        runs = {run_id: self._of_run(run_id, begun, answered) for run_id in self.run_ids}
-        return Expectation(runs, self.claims)
+        return expected(self.before(answered), self.claims, self.run_ids)
 
     def _begun(self, answered: int) -> Sequence[_Request]:
         """Return what may have been asked before the next answer was given."""
@@ -118,21 +119,35 @@ class Scheduled(power.Recorded):
         until = next(following, len(self.trace.calls))
         return [each for each in self.requests if each.began <= until]
 
-    def _of_run(self, run_id: RunId, begun: Sequence[_Request], answered: int) -> RunExpectation:
-        due: dict[tuple[Envelope, ...], None] = {}
-        possible: list[tuple[Envelope, ...]] = []
-        for each in begun:
-            if each.params["run_id"] != run_id:
-                continue
-            is_answered = each.answered is not None and each.answered <= answered
-            if is_answered and isinstance(each.answer, Acknowledged):
-                due[each.records] = None
-            elif not is_answered or isinstance(each.answer, Unavailable):
-                possible.append(each.records)
-        allowed = tuple(dict.fromkeys(_histories(list(due), possible, is_atomic=self.claims.atomic_batch)))
-        acknowledged = tuple(sorted((each for records in due for each in records), key=lambda record: record.sequence))
-        # Where what was acknowledged contradicts itself, nothing can be right.
-        return RunExpectation(allowed or (acknowledged,), acknowledged)
+
+def run_ids(workload: Workload) -> Sequence[RunId]:
+    """Return the runs to which a workload appends."""
+    identities = Identities(workload.seed, 0)
+    return [identities.run_id(number) for number in dict.fromkeys(each.run for each in operations(workload))]
+
+
+def expected(exchanges: Sequence[Exchange], claims: Capabilities, runs: Sequence[RunId]) -> Expectation:
+    """Return what may be there of runs to which several clients have appended; what has no answer is under way."""
+    by_run: dict[RunId, list[Exchange]] = {run_id: [] for run_id in runs}
+    for each in exchanges:
+        by_run[RunId(str(each.params["run_id"]))].append(each)
+    found = {run_id: _of_run(of_it, is_atomic=claims.atomic_batch) for run_id, of_it in by_run.items()}
+    return Expectation(found, claims)
+
+
+def _of_run(exchanges: Sequence[Exchange], *, is_atomic: bool) -> RunExpectation:
+    due: dict[tuple[Envelope, ...], None] = {}
+    possible: list[tuple[Envelope, ...]] = []
+    for each in exchanges:
+        records = msgspec.convert(each.params["records"], tuple[Envelope, ...])
+        if isinstance(each.answer, Acknowledged):
+            due[records] = None
+        elif each.answer is None or isinstance(each.answer, Unavailable):
+            possible.append(records)
+    allowed = tuple(dict.fromkeys(_histories(list(due), possible, is_atomic=is_atomic)))
+    acknowledged = tuple(sorted((each for records in due for each in records), key=lambda record: record.sequence))
+    # Where what was acknowledged contradicts itself, nothing can be right.
+    return RunExpectation(allowed or (acknowledged,), acknowledged)
 
 
 def _as_exchange(request: _Request, answered: int) -> Exchange:
@@ -283,14 +298,12 @@ def run(target: PythonTarget, workload: Workload, folder: Path, choose: Choose, 
     if found != disk.image(Cut(len(trace.calls))).files:
         raise CannotBeScheduled("Its files are changed by other ways than os and open, such as an extension in C.")
     assert trial.description is not None
-    identities = Identities(workload.seed, 0)
-    runs = dict.fromkeys(each.run for each in operations(workload))
     return Scheduled(
         trace,
         (),
         trial.description.capabilities,
         requests=trial.requests,
-        run_ids=[identities.run_id(number) for number in runs],
+        run_ids=run_ids(workload),
         choices=_without_end(baton.choices),
         switches=baton.switches,
         unopened=trial.unopened,
@@ -321,21 +334,6 @@ def drawn(random: Random) -> Choose:
     return lambda could: random.randrange(1, could) if random.random() < chance else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One wrong recovery, as small as it could be made."""
-
-    requirement: str
-    level: DurabilityLevel
-    rule: Rule
-    blame: str
-    sentence: str
-    replay: str
-    image: Image
-    exchanges: tuple[Exchange, ...]
-    recovered: Recovered
-
-
 @dataclass(slots=True)
 class Judged:
     """All that was learnt about one journal."""
@@ -349,19 +347,10 @@ class Judged:
     """Why nothing can be said, in a sentence."""
     seconds: float = 0.0
 
-    def verdicts(self) -> Mapping[str, Verdict]:
-        """Return the verdict on each requirement."""
-        return {
-            requirement: verdict_on(
-                Evidence(
-                    claimed=self.description.capabilities.multi_handle and self.level is not None,
-                    broken=requirement in self.found,
-                    interrupted=self.open is not None,
-                    reached=self.counts["crashes"],
-                )
-            )
-            for requirement in dict.fromkeys(REQUIREMENTS.values())
-        }
+
+def is_claimed(claims: Capabilities, level: DurabilityLevel | None) -> bool:
+    """Tell whether several clients are judged under these claims, and at this level instead of the claimed one."""
+    return claims.multi_handle and (level or claims.durable) is not None
 
 
 @dataclass(slots=True)
@@ -391,12 +380,12 @@ def judge(
     level: DurabilityLevel | None = None,
     schedules: int = SCHEDULES,
     timeout_s: float = 10.0,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Progress = say_nothing,
 ) -> Judged:
     """Draw schedules, crash each, and judge what comes back. Raises `AdapterFault`, `Silence`."""
     with scratch() as folder, recoverer(target, timeout_s) as opened:
         judged = Judged(opened.description, level or opened.claims.durable)
-        if not opened.claims.multi_handle or judged.level is None:
+        if not is_claimed(opened.claims, level):
             return judged
         began = time.monotonic()
         with installed():
@@ -408,7 +397,7 @@ def judge(
         return judged
 
 
-def _search(stage: Stage, workload: Workload, judged: Judged, schedules: int, progress: Callable[[str], None]) -> None:
+def _search(stage: Stage, workload: Workload, judged: Judged, schedules: int, progress: Progress) -> None:
     assert judged.level is not None
     wrong = 0
     for number in range(schedules):
@@ -417,7 +406,7 @@ def _search(stage: Stage, workload: Workload, judged: Judged, schedules: int, pr
         scheduled = stage.run(asked, drawn(random))
         judged.counts["schedules"] += 1
         judged.counts["switches"] += len(scheduled.switches)
-        progress(f"schedule, {judged.counts['schedules']}")
+        progress("schedule", judged.counts["schedules"], schedules)
         if scheduled.unopened is not None:
             judged.open = f"A handle did not open while others were at work: {scheduled.unopened}"
         bench = stage.bench(scheduled)
@@ -432,7 +421,7 @@ def _search(stage: Stage, workload: Workload, judged: Judged, schedules: int, pr
             wrong += 1
             requirement = REQUIREMENTS[problem.rule]
             if requirement not in judged.found:
-                progress(f"schedule, {requirement} is made smaller")
+                progress(f"schedule, {requirement} is made smaller", 0, 1)
                 judged.found[requirement] = _smallest(stage, asked, scheduled, cut, problem.rule, judged.level)
         if wrong >= _FEW:
             return
@@ -575,6 +564,7 @@ def finding(workload: Workload, scheduled: Scheduled, bench: power.Bench, cut: C
     answered = bench.disk.answered(cut.calls)
     return Found(
         requirement=REQUIREMENTS[problem.rule],
+        layer="schedule",
         level=level,
         rule=problem.rule,
         blame=_blame(scheduled, bench.disk, cut, problem.rule),
@@ -601,8 +591,8 @@ def play(target: PythonTarget, replay: Replay, timeout_s: float) -> Found | None
 
     Raises `ReplayError` if the journal does otherwise than it did, `CannotBeScheduled`, `AdapterFault`, `Silence`.
     """
-    (schedule,) = replay.faults
-    if not isinstance(schedule, Schedule):
+    schedule = replay.faults[0]
+    if not isinstance(schedule, Schedule) or replay.faults[1:]:
         raise ReplayError("A schedule stands alone: nothing else may happen before it.")
     words = _CRASH.fullmatch(schedule.happening)
     if words is None:

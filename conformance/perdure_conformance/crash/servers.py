@@ -16,14 +16,25 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
+import msgspec
+
 from perdure_conformance.crash.proxy import HOST, Address
 from perdure_conformance.harness.process import end_all
 from perdure_conformance.harness.targets import CommandTarget, Target
+from perdure_conformance.interrupts import owe, settle, uninterrupted
 
 _LOOK_EVERY_S: Final = 0.005
 _LOG_SHOWN_BYTES: Final = 400
 _TRIES: Final = 3
 _MARKER: Final = "PERDURE_SERVER"
+
+
+class Behind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The server behind a journal, in words: what starts it, and how the journal is told where it is."""
+
+    command: tuple[str, ...]
+    connect: tuple[str, ...] = ()
+    """Variables of the journal's environment, as `reached` takes them."""
 
 
 class ServerFault(Exception):
@@ -71,26 +82,18 @@ class CommandServer:
         process, self._process = self._process, None
         if process is not None:
             end_all(process, f"{_MARKER}={self._marker}")
+            settle(self._marker)
 
     def _takes_connections(self, port: int) -> bool:
         """Start the program and wait until it takes a connection; tell whether it did, or ended."""
         self._marker = secrets.token_hex(16)
         words = [filled(word, {"port": f"{port}", "state_dir": f"{self._folder}"}) for word in self._command]
-        with self._log.open("ab") as log:
-            try:
-                self._process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
-                    words,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                    env={**os.environ, _MARKER: self._marker},
-                )
-            except (OSError, ValueError) as error:
-                raise ServerFault(f"{words[0]!a} cannot be started: {error}.") from error
-        if self._is_there(self._process, port):
+        with self._log.open("ab") as log, uninterrupted():
+            self._process = process = self._started(words, log.fileno())
+            owe(self._marker, self.kill)
+        if self._is_there(process, port):
             return True
-        ended = self._process.poll() is not None
+        ended = process.poll() is not None
         self.kill()
         if ended:
             return False
@@ -98,6 +101,19 @@ class CommandServer:
             f"{words[0]!a} took no connection at port {port} within {self._timeout_s:g} s{self._last_words()}. "
             "Write {port} where it is told its port."
         )
+
+    def _started(self, words: Sequence[str], log: int) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env={**os.environ, _MARKER: self._marker},
+            )
+        except (OSError, ValueError) as error:
+            raise ServerFault(f"{words[0]!a} cannot be started: {error}.") from error
 
     def _is_there(self, process: subprocess.Popen[bytes], port: int) -> bool:
         """Ask until a connection is taken, the program ends, or the time is up: no event says it for every server."""
