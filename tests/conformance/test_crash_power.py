@@ -10,12 +10,15 @@ import pytest
 from tests.conformance.crash_recording import recorded
 
 from perdure_conformance.crash import mutants
+from perdure_conformance.crash.deviations import cut_of, deviations
+from perdure_conformance.crash.disk import Disk
 from perdure_conformance.crash.journals import Appends, Batch, JournalOfFrames, Replaces
 from perdure_conformance.crash.judge import AFTER_A_FAILED_SYNC, REQUIREMENTS
 from perdure_conformance.crash.mutants import MUTANTS
 from perdure_conformance.crash.power import Bench, Judged, judge
 from perdure_conformance.crash.recovery import recoverer, scratch
-from perdure_conformance.crash.replay import Workload
+from perdure_conformance.crash.replay import Power, Replay, Workload, parse
+from perdure_conformance.crash.selftest import GUILTY, unproven
 from perdure_conformance.journal.dispatch import JOURNALS
 
 
@@ -52,28 +55,7 @@ def test_a_state_stays_while_it_is_open(place: Path) -> None:
     assert [each.name for each in place.iterdir()] == ["recorded"]
 
 
-BLAMED = {
-    "CutsOffWhatWasAcknowledged": "the recovery is to blame: all that was written is on the disk",
-    "KeepsItsTemporaryFileElsewhere": "truncate perdure.log to 0 takes away what was acknowledged before it",
-    "WritesRecordByRecord": "a crash right behind write perdure.log@0+",
-    "DoesNotOpenWithHalfAFrame": "a crash right behind write perdure.log@0+12 is enough",
-    "AppendsBehindATornTail": "a crash right behind write perdure.log@0+12 is enough",
-    "NeverSyncs": "acknowledgement 1 is not covered: write perdure.log@0+",
-    "AcknowledgesBeforeTheSync": "acknowledgement 1 is not covered: write perdure.log@0+",
-    "SyncsBeforeTheWrite": "acknowledgement 1 is not covered: write perdure.log@0+",
-    "DoesNotSyncTheDirectoryItRenamesIn": "acknowledgement 1 is not covered: rename perdure.tmp to perdure.log has "
-    "no fsync of its directory before it",
-    "WritesOverWhatWasAcknowledged": "write perdure.log@0+",
-    "ResurrectsHalfABatch": "write perdure.log@0+",
-    "TakesZerosForARecord": "write perdure.log@",
-    "DoesNotOpenWithATornTail": "write perdure.log@0+",
-    "AppendsBehindAHole": "write perdure.log@0+",
-    "NeverSyncsTheDirectory": "acknowledgement 1 is not covered: create perdure.log has no fsync of its directory",
-    "DoesNotSyncTheFileItRenames": "acknowledgement 1 is not covered: write perdure.tmp@0+",
-    "TakesWhatIsThereOfACommittedBatch": "write perdure.log@2048+1024 may be on the disk before write perdure.log@",
-    "DoesNotOpenWithAnEmptyFile": "rename perdure.tmp to perdure.log may be on the disk before write perdure.tmp@0+",
-    "AppendsBehindAHoleInABatch": "write perdure.log@2048+1024 may be on the disk before write perdure.log@",
-}
+BLAMED = {name: guilty["power"] for name, guilty in GUILTY.items() if MUTANTS[name].breaks != AFTER_A_FAILED_SYNC}
 """How the smallest case of each mutant names the guilty call."""
 
 
@@ -85,11 +67,18 @@ def test_each_mutant_is_found_by_name_and_the_guilty_call_is_named(name: str, pl
     assert finding.level == found.broken_level
     assert finding.blame.startswith(BLAMED[name])
     assert finding.cut.size <= 2
+    workload = Workload("append", 4, 7)
+    again = recorded(getattr(mutants, name), place / "again", workload)
+    fault = Power(finding.level, finding.cut.calls, deviations(finding.cut, again.trace))
+    (read,) = parse(f"{Replay(workload, (fault,))}").faults
+    assert isinstance(read, Power)
+    assert cut_of(read, Disk(again.trace)) == finding.cut
 
 
 def test_every_requirement_on_crashes_has_a_mutant() -> None:
     assert {mutant.breaks for mutant in MUTANTS.values()} == {*REQUIREMENTS.values(), AFTER_A_FAILED_SYNC}
-    assert set(BLAMED) == {mutant.name for mutant in MUTANTS.values() if mutant.breaks != AFTER_A_FAILED_SYNC}
+    assert GUILTY.keys() == MUTANTS.keys()
+    assert unproven() == []
 
 
 class TrustsAFileThatItMayRebuild(Appends):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.conformance.helpers import ROOT, compiled
+from tests.conformance.helpers import ROOT
 
 from perdure_conformance.crash.disk import Cut, Disk
+from perdure_conformance.crash.programs import NoSuchProgram, program
 from perdure_conformance.crash.recording import why_not
 from perdure_conformance.crash.recovery import recoverer, scratch
 from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear, Undisturbed, Workload, parse
@@ -21,31 +21,30 @@ from perdure_conformance.harness.targets import CommandTarget, Target
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
 
-ADAPTER = Path(__file__).with_name("crashing_adapter.py")
 TWO = Workload("append", 2, 7)
 LARGE = Workload("large", 2, 7)
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(ADAPTER, tmp_path_factory.mktemp("compiled"))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("compiled")
 
 
-def small(program: Path, name: str) -> CommandTarget:
-    return CommandTarget((sys.executable, "-I", "-S", f"{program}", name))
+def small(folder: Path, name: str) -> CommandTarget:
+    return program("Python", name, folder)
 
 
 @contextmanager
 def windows(target: Target, workload: Workload = TWO) -> Iterator[Windows]:
-    with scratch() as folder:
+    with scratch() as place:
         with recoverer(target, 60) as opened:
-            yield Windows(target, workload, opened, folder, 60)
-        assert list(folder.iterdir()) == []
+            yield Windows(target, workload, opened, place, 60)
+        assert list(place.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["Good", "ViaATemporaryFile"])
-def test_a_good_journal_holds_in_every_window(program: Path, name: str) -> None:
-    with windows(small(program, name), Workload("append", 1, 7)) as tried:
+def test_a_good_journal_holds_in_every_window(folder: Path, name: str) -> None:
+    with windows(small(folder, name), Workload("append", 1, 7)) as tried:
         judged = list(tried.all())
     assert [f"{each.sentence}" for each in judged if each.broken or each.diverged] == []
     kinds = {tuple(type(fault) for fault in each.replay.faults) for each in judged}
@@ -115,12 +114,12 @@ CLOSED = "the journal does not open: It exited with code 1 while recover was pen
     ],
 )
 def test_a_broken_journal_is_blamed_at_the_call(
-    program: Path, name: str, workload: Workload, line: str, sentence: str
+    folder: Path, name: str, workload: Workload, line: str, sentence: str
 ) -> None:
     """The first finding of its kind, in the order in which windows are tried, plays again from its line."""
     expected = parse(f"v1:{workload}:{line}")
     kinds = [type(fault) for fault in expected.faults]
-    with windows(small(program, name), workload) as tried:
+    with windows(small(folder, name), workload) as tried:
         found = next(each for each in of_kinds(tried, kinds) if each.broken is not None)
         assert (found.replay, found.sentence, found.diverged) == (expected, sentence, None)
         assert tried.play(found.replay).broken == found.broken
@@ -138,21 +137,21 @@ def of_kinds(tried: Windows, kinds: Sequence[type[Fault]]) -> Iterator[Judged]:
                 yield tried.go_on(crashed, ())
 
 
-def test_what_does_not_happen_again_is_said_and_is_no_pass(program: Path) -> None:
-    with windows(small(program, "Good")) as tried:
+def test_what_does_not_happen_again_is_said_and_is_no_pass(folder: Path) -> None:
+    with windows(small(folder, "Good")) as tried:
         judged = tried.play(parse(f"v1:{TWO}:kill/after:99"))
     assert judged.broken is None
     assert judged.diverged == "The trace diverged: kill/after:99 did not happen in this run."
     assert judged.sentence == judged.diverged
 
 
-def test_a_program_that_goes_another_way_is_told(program: Path, tmp_path: Path) -> None:
-    seen = tmp_path / "seen"
+def test_a_program_that_goes_another_way_is_told(folder: Path, tmp_path: Path) -> None:
+    seen, adapter = tmp_path / "seen", small(folder, "Good").command[3]
     script = f"import os, runpy, sys; sys.argv = ['', 'WritesInPlace' if os.path.exists('{seen}') else 'Good']; "
-    script += f"open('{seen}', 'w').close(); runpy.run_path('{program}', run_name='__main__')"
+    script += f"open('{seen}', 'w').close(); runpy.run_path('{adapter}', run_name='__main__')"
     target = CommandTarget((sys.executable, "-I", "-S", "-c", script))
-    with recoverer(small(program, "Good"), 60) as opened, scratch() as folder:
-        tried = Windows(target, TWO, opened, folder, 60)
+    with recoverer(small(folder, "Good"), 60) as opened, scratch() as place:
+        tried = Windows(target, TWO, opened, place, 60)
         recorded = tried.recorded()
         judged = tried.go_on(tried.begin(Kill("after", 3)), ())
     assert len(recorded.image.files) == 1
@@ -161,18 +160,18 @@ def test_a_program_that_goes_another_way_is_told(program: Path, tmp_path: Path) 
     )
 
 
-def test_what_cannot_be_tried_is_said(program: Path) -> None:
-    with windows(small(program, "PromisesNothing")) as tried, pytest.raises(CannotBeTried) as error:
+def test_what_cannot_be_tried_is_said(folder: Path) -> None:
+    with windows(small(folder, "PromisesNothing")) as tried, pytest.raises(CannotBeTried) as error:
         list(tried.all())
     assert f"{error.value}" == "It does not claim to survive that its process is killed."
-    with windows(small(program, "RefusesAll")) as tried, pytest.raises(CannotBeTried) as error:
+    with windows(small(folder, "RefusesAll")) as tried, pytest.raises(CannotBeTried) as error:
         list(tried.all())
     assert f"{error.value}".startswith("Undisturbed, request 1, append, is answered NotStored(detail='full').")
 
 
-def test_what_is_recorded_is_what_is_there(program: Path) -> None:
+def test_what_is_recorded_is_what_is_there(folder: Path) -> None:
     """What the disk holds if nothing is lost, by the trace, is what the kernel shows, at each call."""
-    with windows(small(program, "ViaATemporaryFile")) as tried:
+    with windows(small(folder, "ViaATemporaryFile")) as tried:
         recorded = tried.recorded()
         disk = Disk(recorded.start.recording.trace)
         for calls, done in enumerate(recorded.start.recording.done, 1):
@@ -192,15 +191,16 @@ def test_the_journal_on_node_holds_when_it_is_killed() -> None:
 
 @pytest.fixture(scope="module")
 def in_c(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("gcc") is None:
-        pytest.skip("There is no compiler.")
-    done = tmp_path_factory.mktemp("compiled") / "journal"
-    subprocess.run(["gcc", "-w", "-o", f"{done}", f"{ADAPTER.with_name('crashing_journal.c')}"], check=True)
-    return done
+    folder = tmp_path_factory.mktemp("compiled")
+    try:
+        program("C", "good", folder)
+    except NoSuchProgram as reason:
+        pytest.skip(f"{reason}")
+    return folder
 
 
 def test_a_good_journal_in_c_holds_in_every_window(in_c: Path) -> None:
-    with windows(CommandTarget((f"{in_c}", "good")), Workload("large", 1, 7)) as tried:
+    with windows(program("C", "good", in_c), Workload("large", 1, 7)) as tried:
         judged = list(tried.all())
     assert [each.sentence for each in judged if each.broken or each.diverged] == []
     assert any(isinstance(each.replay.faults[0], Tear) for each in judged)
@@ -209,15 +209,15 @@ def test_a_good_journal_in_c_holds_in_every_window(in_c: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "workload", "line", "call"),
     [
-        ("writes-in-place", TWO, "kill/after:3", "killed just behind call 3 (truncate log to 0)"),
-        ("ignores-errors", TWO, "err/pwrite64#1=EIO", "call 2 (write log) failed with EIO"),
-        ("ignores-short-writes", TWO, "short/pwrite64#1=1", "call 2 (write log) wrote 1 byte and no more"),
-        ("cuts-too-much", LARGE, "tear/pwrite64#2=2335", "killed within call 4 (write log), 2335 bytes of it written"),
+        ("writes-in-place", TWO, "kill/after:5", "killed just behind call 5 (truncate log to 0)"),
+        ("ignores-errors", TWO, "err/pwrite64#1=EIO", "call 4 (write log) failed with EIO"),
+        ("ignores-short-writes", TWO, "short/pwrite64#1=1", "call 4 (write log) wrote 1 byte and no more"),
+        ("cuts-too-much", LARGE, "tear/pwrite64#2=2326", "killed within call 6 (write log), 2326 bytes of it written"),
     ],
 )
 def test_a_broken_journal_in_c_is_blamed_too(in_c: Path, how: str, workload: Workload, line: str, call: str) -> None:
     expected = parse(f"v1:{workload}:{line}")
-    with windows(CommandTarget((f"{in_c}", how)), workload) as tried:
+    with windows(program("C", how, in_c), workload) as tried:
         tries = of_kinds(tried, [type(fault) for fault in expected.faults])
         found = next(each for each in tries if each.broken is not None)
     assert found.replay == expected

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
 import typer
@@ -18,13 +20,17 @@ from rich.table import Table
 
 from perdure_conformance import selftest as suite
 from perdure_conformance.cli.common import console, print_json, progress_bar, wrong_usage
+from perdure_conformance.crash import selftest as crash
+from perdure_conformance.crash.programs import NoSuchProgram
+from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recovery import scratch
 from perdure_conformance.interrupts import interrupt_on_signals
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.suite import AnyProfile
 from perdure_conformance.tool import selftest as tool
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
 
-_ALL: Final = (*PROFILES, "tool")
+_ALL: Final = (*PROFILES, "crash", "tool")
 _Look = Literal["quick", "whole", "full"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -36,6 +42,7 @@ Examples:
   perdure selftest journal --jobs 2
   perdure selftest journal --full
   perdure selftest spec --quick --slice 3
+  perdure selftest crash --full --jobs 1
 """
 
 
@@ -76,6 +83,8 @@ def selftest(
     for name, profile in PROFILES.items():
         if name in chosen:
             document[name] = _profile(profile, out, problems, seed=seed, jobs=jobs, full=full, which=which)
+    if "crash" in chosen:
+        document["crash"] = _crash(out, problems, seed=seed, jobs=jobs, full=full)
     if "tool" in chosen:
         document["tool"] = _tool(out, problems)
     if which is not None:
@@ -167,6 +176,68 @@ def _print_goods(out: Console, goods: list[suite.Pass], seeds: tuple[int, ...], 
         passes = "[green]yes[/]" if not good.problems else "[bold red]no[/]"
         table.add_row(good.name, passes, f"{good.seconds:.1f}", escape(good.oddity))
     out.print(table)
+
+
+def _crash(out: Console, problems: list[str], *, seed: int, jobs: int, full: bool) -> dict[str, object]:
+    """Let the crash engine judge itself; what this machine does not allow is said."""
+    reason = why_not()
+    if reason is not None:
+        out.print(f"crash: nothing is tried. {reason}", markup=False, soft_wrap=True)
+        return {"not_tried": [reason]}
+    with scratch() as folder:
+        kills = _each("crash mutants", _crash_kill, [(name, folder, seed) for name in crash.planted()], jobs)
+        goods = _each("good journals", _crash_good, [(name, folder, seed, full) for name in crash.good_ones()], jobs)
+    killed = [kill for kill in kills if isinstance(kill, crash.Kill)]
+    passed = [good for good in goods if isinstance(good, crash.Pass)]
+    not_tried = [each for each in (*kills, *goods) if isinstance(each, str)]
+    problems += [f"{kill.name} {problem}" for kill in killed for problem in kill.problems]
+    problems += [f"{good.name} {problem}" for good in passed for problem in good.problems]
+    problems += [f"{requirement} has no mutant" for requirement in crash.unproven()]
+    _print_crashes(out, killed, passed)
+    for line in not_tried:
+        out.print(f"not tried: {line}", markup=False, soft_wrap=True)
+    return {
+        "mutants": [crash.as_document(kill) for kill in killed],
+        "good": [{**asdict(good), "seconds": round(good.seconds, 3)} for good in passed],
+        "not_tried": not_tried,
+    }
+
+
+def _print_crashes(out: Console, kills: list[crash.Kill], goods: list[crash.Pass]) -> None:
+    table = Table(title="Kill matrix of crashes", title_justify="left", box=None, pad_edge=False, header_style="dim")
+    for heading in ("requirement", "mutant", "killed", "s", "layer", "the guilty call"):
+        table.add_column(heading, justify="right" if heading == "s" else "left")
+    for kill in sorted(kills, key=lambda kill: (kill.breaks, kill.name)):
+        yes = "[green]yes[/]" if not kill.problems else "[bold red]no[/]"
+        cells = (kill.breaks, escape(kill.name), yes, f"{kill.seconds:.1f}")
+        for layer, blame in kill.blame.items() or [("", "")]:
+            table.add_row(*cells, layer, escape(blame))
+    out.print(table)
+    table = Table(title="Good journals", title_justify="left", box=None, pad_edge=False, header_style="dim")
+    for heading in ("journal", "passes", "at", "seeds", "states", "windows", "s", "oddity"):
+        table.add_column(heading, justify="right" if heading in {"seeds", "states", "windows", "s"} else "left")
+    for good in goods:
+        yes = "[green]yes[/]" if not good.problems else "[bold red]no[/]"
+        figures = (f"{good.seeds}", f"{good.states:,}", f"{good.windows:,}", f"{good.seconds:.1f}")
+        table.add_row(good.name, yes, good.claimed, *figures, escape(good.oddity))
+    out.print(table)
+    out.print("Each finding was played again from its line and from its folder.")
+
+
+def _crash_kill(item: tuple[str, Path, int]) -> crash.Kill | str:
+    name, folder, seed = item
+    try:
+        return crash.kill(crash.planted()[name], folder, seed)
+    except NoSuchProgram as reason:
+        return f"{name}: {reason}"
+
+
+def _crash_good(item: tuple[str, Path, int, bool]) -> crash.Pass | str:
+    name, folder, seed, full = item
+    try:
+        return crash.check_good(crash.good_ones()[name], folder, seed, full=full)
+    except NoSuchProgram as reason:
+        return f"{name}: {reason}"
 
 
 def _tool(out: Console, problems: list[str]) -> list[object]:

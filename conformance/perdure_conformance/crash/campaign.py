@@ -30,7 +30,7 @@ from perdure_conformance.crash.record import record
 from perdure_conformance.crash.recording import REBUILDABLE, Recording, why_not
 from perdure_conformance.crash.recovery import Recoverer, recoverer, scratch
 from perdure_conformance.crash.replay import Failure, Power, Replay, ReplayError, Undisturbed, Workload
-from perdure_conformance.crash.windows import CannotBeTried, Crashed, Judged, Start, Windows
+from perdure_conformance.crash.windows import CannotBeTried, Crashed, Judged, Part, Start, Windows
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.suite import Progress
@@ -71,6 +71,10 @@ class Plan:
     appends: int = 4
     seed: int = 1
     timeout_s: float = 10.0
+    part: Part = (0, 1)
+    """Which windows are tried."""
+    until: str | None = None
+    """The requirement that ends it once it is found broken; None if all is to be found."""
 
 
 @dataclass(slots=True)
@@ -321,7 +325,9 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
     plan = outcome.plan
     windows = Windows(target, outcome.workload, opened, folder, plan.timeout_s, rebuildable=plan.rebuildable)
     try:
-        with closing(windows.all()) as tried:  # Whatever ends it, nothing is started any more before the folder goes.
+        with closing(
+            windows.all(part=plan.part)
+        ) as tried:  # Whatever ends it, nothing is started before the folder goes.
             diverged = _try_each(tried, outcome, progress)
         diverged += disturb_recoveries(windows, outcome, progress)
     except CannotBeTried as reason:
@@ -339,7 +345,9 @@ def disturb_recoveries(windows: Windows, outcome: Outcome, progress: Progress) -
     ways: set[str] = set()
     diverged = 0
     for crashed in outcome.after_power:
-        with closing(windows.recoveries(crashed, ways)) as tried:
+        if outcome.plan.until in outcome.found:
+            break
+        with closing(windows.recoveries(crashed, ways, outcome.plan.part)) as tried:
             diverged += _try_each(tried, outcome, progress)
     return diverged
 
@@ -359,7 +367,7 @@ def _try_each(tried: Iterable[Judged], outcome: Outcome, progress: Progress) -> 
         outcome.found.setdefault(found.requirement, found)
         if found.requirement != AFTER_AN_ERROR and found.level is not None:
             outcome.lower(found.level)
-        if wrong >= _FEW:
+        if wrong >= _FEW or outcome.plan.until in outcome.found:
             break
     return diverged
 
@@ -380,4 +388,5 @@ def _of_window(judged: Judged) -> Found:
         image=judged.image,
         exchanges=judged.asked,
         recovered=judged.recovered,
+        then=judged.then,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -27,10 +27,11 @@ from perdure_conformance.crash.judge import (
     expected,
     requirement_of,
 )
-from perdure_conformance.crash.recording import REBUILDABLE
+from perdure_conformance.crash.recording import REBUILDABLE, why_not
 from perdure_conformance.crash.recovery import lay_out, recoverer, scratch
-from perdure_conformance.crash.replay import parse
+from perdure_conformance.crash.replay import Fault, parse, parse_fault
 from perdure_conformance.crash.servers import Behind, ServerFault
+from perdure_conformance.crash.windows import CannotBeTried, Windows
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.client import NotSupported, answer_of
@@ -71,6 +72,8 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
     """The server that keeps the state, if one does."""
     holds: DurabilityLevel | None = None
     """The highest level at which nothing was found; null if there is none."""
+    then: tuple[str, ...] = ()
+    """What must happen to starts on the state for what is wrong to be seen, as a line says it."""
     recovered: Any = None
     """What came back, for people; null if that is not known."""
 
@@ -86,6 +89,7 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
             return False
         try:
             self.expectation()
+            self.later()
             if self.server is None:
                 bundle.unpacked(self.state or b"")
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -98,6 +102,10 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
         if self.layer == "schedule":
             return scheduling.expected(exchanges, self.claims, scheduling.run_ids(workload))
         return expected(exchanges, self.claims)
+
+    def later(self) -> Sequence[Fault]:
+        """Return what must happen to starts on the state."""
+        return [parse_fault(each) for each in self.then]
 
     def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
         """Return what crashed and who is to blame; `whole` tells what was asked and left, too."""
@@ -201,6 +209,7 @@ def case_of(  # noqa: PLR0913 - all that a case tells
         state=None if found.image is None else bundle.packed(found.image),
         server=server,
         holds=holds,
+        then=tuple(map(str, found.then)),
         recovered=None if found.recovered is None else msgspec.to_builtins(asdict(found.recovered)),
     )
     return msgspec.structs.replace(case, expected=_due(case.expectation()))
@@ -244,10 +253,20 @@ def replay(case: CrashCase, target: Target) -> Replay:
 
 def _again(case: CrashCase, target: Target) -> Replay:
     expectation = case.expectation()
+    image, later = bundle.unpacked(case.state or b""), case.later()
+    if later and (reason := why_not()) is not None:
+        return _untold(reason)
     with scratch() as folder, recoverer(target, case.timeout_s) as opened:
-        state = folder / "state"
-        lay_out(bundle.unpacked(case.state or b""), state)
-        wrong = broken(expectation, opened.recovered(state, expectation))
+        if later:
+            workload = parse(case.line).workload
+            windows = Windows(target, workload, opened, folder, case.timeout_s, rebuildable=case.rebuildable)
+            try:
+                wrong = windows.judge_again(image, expectation, later)
+            except CannotBeTried as error:
+                return _untold(f"{error}")
+        else:
+            lay_out(image, folder / "state")
+            wrong = broken(expectation, opened.recovered(folder / "state", expectation))
     if wrong is None:
         return _replayed(None, None, None, "")
     return _replayed(_failure(case, wrong), _due(expectation), wrong.sentence, "")
@@ -256,7 +275,7 @@ def _again(case: CrashCase, target: Target) -> Replay:
 def _behind(case: CrashCase, server: Behind, target: Target) -> Replay:
     outcome = network.replayed(network.subject_of(target, server, case.timeout_s), parse(case.line))
     if outcome.finding is None:
-        return Replay(None, None, None, (), finished=outcome.inconclusive is None, transcript="", stderr="")
+        return _replayed(None, None, None, "") if outcome.inconclusive is None else _untold(outcome.inconclusive)
     expectation = expected(outcome.finding.exchanges, case.claims)
     return _replayed(outcome.finding.requirement, _due(expectation), outcome.finding.sentence, "")
 
@@ -267,6 +286,11 @@ def _failure(case: CrashCase, wrong: Broken) -> str:
     if case.layer == "schedule":
         return scheduling.REQUIREMENTS[wrong.rule]
     return requirement_of(case.level or "process-crash", wrong.rule)
+
+
+def _untold(why: str) -> Replay:
+    """Return that nothing can be said."""
+    return Replay(None, None, f"{why}", (), finished=False, transcript="", stderr="")
 
 
 def _replayed(failure: str | None, expectation: str | None, actual: str | None, stderr: str) -> Replay:

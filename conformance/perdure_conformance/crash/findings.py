@@ -9,6 +9,7 @@ from typing import Final, Literal
 from perdure.journal.contract import DurabilityLevel
 from perdure_conformance.crash.disk import Image
 from perdure_conformance.crash.judge import Exchange, Recovered, Rule
+from perdure_conformance.crash.replay import Fault
 
 Layer = Literal["calls", "power", "net", "server", "schedule"]
 LAYERS: Final[Mapping[Layer, str]] = {
@@ -44,5 +45,7 @@ class Found:
     image: Image | None = None
     """What the crash has left; None of a server, whose files are its own."""
     recovered: Recovered | None = None
+    then: tuple[Fault, ...] = ()
+    """What must happen to starts on that image, for what is wrong to be seen."""
     transcript: str = ""
     """What was said, where that is kept."""

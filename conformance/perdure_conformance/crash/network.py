@@ -143,14 +143,25 @@ def is_claimed(requirement: str, claims: Capabilities) -> bool:
 
 
 def judge_connections(
-    subject: Subject, workload: Workload, enough: int = ENOUGH, progress: Progress = say_nothing
+    subject: Subject,
+    workload: Workload,
+    enough: int = ENOUGH,
+    *,
+    until: str | None = None,
+    progress: Progress = say_nothing,
 ) -> Judged:
-    """Disturb each message of each exchange, in every way that there is."""
-    return _judged("net", subject, workload, _windows, enough, progress)
+    """Disturb each message of each exchange in every way, until what is named is broken, if anything is."""
+    return _judged("net", subject, workload, _windows, enough, until, progress)
 
 
 def judge_kills(
-    subject: Subject, workload: Workload, rounds: int, enough: int = ENOUGH, progress: Progress = say_nothing
+    subject: Subject,
+    workload: Workload,
+    rounds: int,
+    enough: int = ENOUGH,
+    *,
+    until: str | None = None,
+    progress: Progress = say_nothing,
 ) -> Judged:
     """Kill the server at each message, and then at two or three drawn ones a round."""
 
@@ -163,7 +174,7 @@ def judge_kills(
             kills = draw.randint(2, _MOST_KILLS)
             yield tuple(ServerKill(draw.randint(1, len(messages))) for _ in range(kills))
 
-    return _judged("server", subject, workload, faults, enough, progress)
+    return _judged("server", subject, workload, faults, enough, until, progress)
 
 
 def replayed(subject: Subject, replay: Replay) -> Outcome:
@@ -179,7 +190,13 @@ _Faults = Callable[[Sequence[Message], Capabilities], Iterable[tuple[Fault, ...]
 
 
 def _judged(
-    layer: Layer, subject: Subject, workload: Workload, faults: _Faults, enough: int, progress: Progress
+    layer: Layer,
+    subject: Subject,
+    workload: Workload,
+    faults: _Faults,
+    enough: int,
+    until: str | None,
+    progress: Progress,
 ) -> Judged:
     judged, began = Judged(layer), time.monotonic()
     undisturbed = replayed(subject, Replay(workload, (Undisturbed(),)))
@@ -197,7 +214,7 @@ def _judged(
             enough -= 1
             if outcome.finding.requirement not in judged.findings:
                 judged.findings[outcome.finding.requirement] = _smaller(subject, workload, outcome.finding, faults)
-        if not enough:
+        if not enough or until in judged.findings:
             break
     judged.seconds = time.monotonic() - began
     return judged

@@ -28,6 +28,8 @@ class OfServers:
     appends: int = 4
     rounds: int = 10
     """How often the server is killed several times."""
+    until: str | None = None
+    """The requirement that ends a layer once it is found broken; None if all is to be found."""
 
     @property
     def layers(self) -> Mapping[Layer, bool]:
@@ -77,8 +79,8 @@ class OfServers:
     def _judged(self, layer: Layer, subject: Subject, options: Options, progress: Progress) -> Judged:
         workload = Workload(self.workload, self.appends, options.seed)
         if layer == "net":
-            return judge_connections(subject, workload, progress=progress)
-        return judge_kills(subject, workload, self.rounds, progress=progress)
+            return judge_connections(subject, workload, until=self.until, progress=progress)
+        return judge_kills(subject, workload, self.rounds, until=self.until, progress=progress)
 
     def _keep(self, judgement: Judgement, judged: Judged, target: Target, options: Options) -> None:
         judgement.description = judgement.description or judged.description

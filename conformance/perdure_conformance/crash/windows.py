@@ -16,11 +16,11 @@ import itertools
 import shutil
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from perdure.journal.contract import Acknowledged, Capabilities, Done, Envelope, Granted, NotStored, Page, Unavailable
 from perdure.kernel.identity import RunId
@@ -66,6 +66,11 @@ _MAY_BE_INTERRUPTED: Final = frozenset(
 """Calls that a signal may interrupt, on some file system or other."""
 
 
+Part = tuple[int, int]
+"""Which windows are tried: `(i, n)` is each n-th, from the one at i."""
+Anything = TypeVar("Anything")
+
+
 class CannotBeTried(Exception):
     """No window of this target can be tried, and why, in one sentence; it says nothing about the target's worth."""
 
@@ -101,7 +106,7 @@ class Judged:
     """At which call it happened, in words."""
     asked: tuple[Exchange, ...]
     image: Image
-    """What the last opening found."""
+    """What the last opening found; if an opening that was disturbed showed something wrong, what that one found."""
     recovered: Recovered | None
     """What came back; None if the very same had come of another window, and was right."""
     broken: Broken | None
@@ -109,6 +114,8 @@ class Judged:
     diverged: str | None = None
     """Why this was not the window that was meant, in one sentence: it is neither passed nor failed."""
     starts: tuple[Start, ...] = field(default=(), repr=False)
+    then: tuple[Fault, ...] = ()
+    """What must happen to later starts on that image, for what is wrong to be seen."""
 
     @property
     def is_of_a_kill(self) -> bool:
@@ -191,21 +198,21 @@ class Windows:
                 raise CannotBeTried(f"Undisturbed, request {number}, {asked.method}, is answered {asked.answer}.")
         return found
 
-    def all(self, *, recoveries: int = 4) -> Generator[Judged]:
-        """Try every window, of at most so many different recoveries too; yield what comes of each.
+    def all(self, *, recoveries: int = 4, part: Part = (0, 1)) -> Generator[Judged]:
+        """Try every window, or a part of them, of at most so many different recoveries too; yield what comes of each.
 
         Raises `CannotBeTried`, and `AdapterFault` or `Silence` if the target fails where nobody disturbs it.
         """
         recorded = self.recorded()
         yield self.go_on(recorded, ())
         ways: set[str] = set()
-        yield from self._each_recovery(recorded, ways)
-        for crashed in self._begun(faults(recorded.start.recording)):
+        yield from self._each_recovery(recorded, ways, part)
+        for crashed in self._begun(_part(faults(recorded.start.recording), part)):
             judged = self.go_on(crashed, ())
             yield judged
             is_new = judged.recovered is not None and judged.broken is None
             if isinstance(crashed.fault, Kill | Tear) and is_new and len(ways) < recoveries:
-                yield from self._each_recovery(crashed, ways)
+                yield from self._each_recovery(crashed, ways, part)
 
     def _begun(self, tried: Iterator[Fault]) -> Iterator[Crashed]:
         """Begin with each fault, in order, a few ahead of the judge: most of the time goes into starting programs."""
@@ -223,9 +230,9 @@ class Windows:
             pool.shutdown(cancel_futures=True)
             self._is_over.clear()
 
-    def recoveries(self, crashed: Crashed, ways: set[str] | None = None) -> Generator[Judged]:
+    def recoveries(self, crashed: Crashed, ways: set[str] | None = None, part: Part = (0, 1)) -> Generator[Judged]:
         """Disturb the next start at each of its calls, and at each of its reads, if it goes none of the known ways."""
-        yield from self._each_recovery(crashed, set() if ways is None else ways)
+        yield from self._each_recovery(crashed, set() if ways is None else ways, part)
 
     def play(self, replay: Replay) -> Judged:
         """Try one window, as a line says; it need not have been recorded."""
@@ -248,6 +255,7 @@ class Windows:
         lay_out(crashed.image, state)
         starts = [crashed.start]
         wrong: Broken | None = None
+        then: tuple[Fault, ...] = ()
         for fault in later:
             starts.append(self._start(state, fault, lambda client, start: self._look(client, start, crashed)))
             wrong = wrong or broken(crashed.expectation, Recovered(first=starts[-1].shown))
@@ -255,9 +263,14 @@ class Windows:
         replay = Replay(self._workload, (crashed.fault, *later))
         key = _digest(image, crashed.expectation, starts[1:])
         recovered = None
-        if wrong is None and key not in self._right:
+        if wrong is not None:
+            then = tuple(later)
+            shutil.rmtree(state, ignore_errors=True)
+        elif key not in self._right:
             recovered = self._recoverer.recovered(state, crashed.expectation)
-            wrong = broken(crashed.expectation, recovered) or _disagreement(starts[1:], recovered)
+            wrong = broken(crashed.expectation, recovered)
+            if wrong is None and (wrong := _disagreement(starts[1:], recovered)) is not None:
+                then = tuple(later)
             if wrong is None:
                 self._right.add(key)
         else:
@@ -265,9 +278,21 @@ class Windows:
         diverged = self._divergence(starts, replay.faults)
         call = _call(starts[-1], replay.faults[-1])
         asked = crashed.start.asked
-        return Judged(replay, call, asked, image, recovered, wrong, diverged, tuple(starts))
+        image = crashed.image if then else image
+        return Judged(replay, call, asked, image, recovered, wrong, diverged, tuple(starts), then)
 
-    def _each_recovery(self, crashed: Crashed, ways: set[str]) -> Iterator[Judged]:
+    def judge_again(self, image: Image, expectation: Expectation, then: Sequence[Fault]) -> Broken | None:
+        """Start the program on a state, disturbed like this; return what is wrong with what it shows, then and later.
+
+        Raises `CannotBeTried` if the fault does not happen.
+        """
+        nothing = Start((), {}, Recording([]), None)
+        judged = self.go_on(Crashed(Undisturbed(), nothing, expectation, image), then)
+        if judged.diverged is not None:
+            raise CannotBeTried(judged.diverged)
+        return judged.broken
+
+    def _each_recovery(self, crashed: Crashed, ways: set[str], part: Part = (0, 1)) -> Iterator[Judged]:
         """Disturb the next start at each of its calls, if it goes a way that none has gone before."""
         looked = self.go_on(crashed, (Undisturbed(),))
         yield looked
@@ -276,11 +301,11 @@ class Windows:
         if way in ways:
             return
         ways.add(way)
-        for number in _numbers(recording):
+        for number in _part(_numbers(recording), part):
             yield self.go_on(crashed, (Kill("after", number),))
-        for done in _counted(recording):
+        for done in _part(_counted(recording), part):
             yield self.go_on(crashed, (Failure(done.name, done.ordinal, "EIO"),))
-        for ordinal in range(1, self._reads(crashed) + 1):
+        for ordinal in _part(range(1, self._reads(crashed) + 1), part):
             yield self.go_on(crashed, (Failure(READ, ordinal, "EIO"),))
 
     def _reads(self, crashed: Crashed) -> int:
@@ -423,6 +448,11 @@ def faults(recording: Recording) -> Iterator[Fault]:
     yield from (Failure(READ, ordinal, "EIO") for ordinal in range(1, reads + 1))
     for done in _counted(recording):
         yield from _failures(done)
+
+
+def _part(many: Iterable[Anything], part: Part) -> Iterator[Anything]:
+    first, every = part
+    return itertools.islice(many, first % every, None, every)
 
 
 def _torn_at(operation: Operation) -> Sequence[int]:

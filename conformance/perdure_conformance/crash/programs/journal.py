@@ -1,6 +1,6 @@
 """A small journal as a program, with the standard library alone, and many ways to break what a crash must not break.
 
-`python crashing_adapter.py CLASS` serves one of the classes. One file holds all runs: a line for each batch. What is
+`python journal.py CLASS` serves one of the classes. One file holds all runs: a line for each batch. What is
 said of each class is what it does wrong.
 """
 
@@ -227,6 +227,7 @@ class ViaATemporaryFile(Good):
 
 
 def description(durable: str | None) -> Message:
+    """Return what it claims."""
     capabilities: Message = {"exact_replay": True, "atomic_batch": True}
     if durable is not None:
         capabilities["durable"] = durable
@@ -234,6 +235,7 @@ def description(durable: str | None) -> Message:
 
 
 def main(kind: type[Good]) -> None:
+    """Answer until it is told to stop."""
     journal: Good | None = None
     for line in sys.stdin:
         request = json.loads(line)
