@@ -101,8 +101,8 @@ def _show(profile: AnyProfile, case: Case, again: Replay) -> None:
     if again.failure is None and again.finished:
         lines.append("It does not fail any more." if case.tries == 1 else _OF_TIMING.format(tries=case.tries))
     elif again.failure is None:
-        told = again.actual or f"not all {profile.steps} were answered, or could be judged."
-        lines.append(f"It could not be told: {told}")
+        why = f"not all {profile.steps} were answered, or could be judged."
+        lines.append(f"It could not be told: {again.actual or why}")
     else:
         how = "the same way" if again.failure == case.failure else f"in another way: {again.failure}"
         lines += [

@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
@@ -24,11 +25,11 @@ from perdure_conformance.crash import selftest as crash
 from perdure_conformance.crash.programs import NoSuchProgram
 from perdure_conformance.crash.recording import why_not
 from perdure_conformance.crash.recovery import scratch
-from perdure_conformance.interrupts import interrupt_on_signals
+from perdure_conformance.interrupts import Interrupted, interrupt_on_signals, tidy_up
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.suite import AnyProfile
 from perdure_conformance.tool import selftest as tool
-from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Depth
+from perdure_conformance.verdict import CONFORMANT, INTERRUPTED, NOT_CONFORMANT, Depth
 
 _ALL: Final = (*PROFILES, "crash", "tool")
 _Look = Literal["quick", "whole", "full"]
@@ -259,9 +260,18 @@ def _each(label: str, do: Callable[[Item], Result], items: list[Item], jobs: int
     """Do all items, in processes of their own, with progress on standard error."""
     results = []
     with progress_bar() as bar, _worker_pool(jobs) as pool:
-        for result in bar.track(pool.map(do, items), total=len(items), description=label):
+        for result in bar.track(pool.map(partial(_ending, do), items), total=len(items), description=label):
             results.append(result)  # noqa: PERF402 - one by one, as they come
     return results
+
+
+def _ending(do: Callable[[Item], Result], item: Item) -> Result:
+    """Do one item; whoever interrupts that ends the process, which would begin with the next one."""
+    try:
+        return do(item)
+    except Interrupted:
+        tidy_up()
+        os._exit(INTERRUPTED)
 
 
 @contextmanager
