@@ -11,7 +11,7 @@ from rich.table import Table
 
 from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import JsonValue
-from perdure_conformance.bench import journals, loading, runs, specifications
+from perdure_conformance.bench import crashes, journals, loading, runs, specifications
 from perdure_conformance.bench.growth import Growth, measure
 from perdure_conformance.bench.runs import Play
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, progress_bar, wrong_usage
@@ -23,6 +23,7 @@ Examples:
   perdure bench run
   perdure bench load --json
   perdure bench journals
+  perdure bench crash
 """
 
 NODES: Final = (100, 1_000, 10_000)
@@ -35,7 +36,8 @@ def bench(
         str,
         typer.Argument(
             help="validate: the model's validator. run: whole runs, decided and reduced. "
-            "load: from records to a state. journals: the journal on SQLite."
+            "load: from records to a state. journals: the journal on SQLite. "
+            "crash: states of a disk and kills a second."
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and nothing else.")] = False,  # noqa: FBT002
@@ -116,6 +118,33 @@ def _journals() -> Found:
     return document, [_growth("A run in the journal on SQLite", "records", grown, "step"), memory, appends]
 
 
+def _crash() -> Found:
+    with progress_bar() as bar:
+        found = list(bar.track(crashes.paces(), total=None, description="crashes"))
+    paces = [each for each in found if isinstance(each, crashes.Pace)]
+    not_measured = [each for each in found if isinstance(each, str)]
+    table = _table("Crashes that are judged", "what", "crashes", "a second", "of this processor", "aimed at")
+    for each in paces:
+        alone = f"{each.crashes / each.processor_s:,.0f}" if each.processor_s else ""
+        table.add_row(each.what, f"{each.crashes:,}", f"{each.crashes / each.seconds:,.1f}", alone, f"{each.wanted:,}")
+    for sentence in not_measured:
+        table.add_row(sentence, "", "", "", "")
+    document: JsonValue = {
+        "paces": [
+            {
+                "what": each.what,
+                "crashes": each.crashes,
+                "seconds": each.seconds,
+                "processor_s": each.processor_s,
+                "wanted": each.wanted,
+            }
+            for each in paces
+        ],
+        "not_measured": not_measured,
+    }
+    return document, [table]
+
+
 def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
     for position, column in enumerate(columns):
@@ -128,6 +157,7 @@ _BENCHMARKS: Final[Mapping[str, Callable[[], Found]]] = {
     "run": _run,
     "load": _load,
     "journals": _journals,
+    "crash": _crash,
 }
 
 

@@ -138,7 +138,9 @@ class Recording(Struct, frozen=True):
 def why_not() -> str | None:
     """Return why no program can be traced on this machine, in one sentence; None if one was."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
-        return f"System calls are watched on x86-64 Linux alone, and this is {sys.platform} on {platform.machine()}."
+        here = f"{sys.platform} on {platform.machine()}"
+        untested = "; aarch64 is untested, and so not tried" if platform.machine() in {"aarch64", "arm64"} else ""
+        return f"System calls are watched on x86-64 Linux alone, and this is {here}{untested}."
     with uninterrupted(), tempfile.TemporaryDirectory(prefix="perdure-") as folder:
         command = traced((sys.executable, "-I", "-S", "-c", "print()"), Path(folder), Path(folder) / "log")
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program

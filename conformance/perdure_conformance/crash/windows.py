@@ -207,14 +207,14 @@ class Windows:
         yield self.go_on(recorded, ())
         ways: set[str] = set()
         yield from self._each_recovery(recorded, ways, part)
-        for crashed in self._begun(_part(faults(recorded.start.recording), part)):
+        for crashed in self.begun(_part(faults(recorded.start.recording), part)):
             judged = self.go_on(crashed, ())
             yield judged
             is_new = judged.recovered is not None and judged.broken is None
             if isinstance(crashed.fault, Kill | Tear) and is_new and len(ways) < recoveries:
                 yield from self._each_recovery(crashed, ways, part)
 
-    def _begun(self, tried: Iterator[Fault]) -> Iterator[Crashed]:
+    def begun(self, tried: Iterator[Fault]) -> Iterator[Crashed]:
         """Begin with each fault, in order, a few ahead of the judge: most of the time goes into starting programs."""
         pool = ThreadPoolExecutor(_AHEAD, "perdure-window")
         try:
