@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from perdure.kernel.histories import states
 from perdure.kernel.invariants import violations
 from perdure.kernel.records import verified
-from perdure_conformance.bench import growth, journals, loading, runs
+from perdure_conformance.bench import crashes, growth, journals, loading, runs
 from perdure_conformance.cli import bench, command_line
 
 RESULTS = {"deadlines": "failed", "cancelled": "cancelled"}
@@ -65,3 +65,13 @@ def test_what_is_stored_for_a_benchmark_is_a_sound_run() -> None:
 def test_an_unknown_benchmark_is_wrong_usage() -> None:
     shown = CliRunner().invoke(command_line(), ["bench", "swim"])
     assert shown.exit_code == 2
+
+
+def test_the_pace_of_crashes_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crashes, "APPENDS", 1)
+    monkeypatch.setattr(crashes, "MEASURED", dict([*crashes.MEASURED.items()][:1]))
+    done = CliRunner().invoke(command_line(), ["bench", "crash", "--json"])
+    assert done.exit_code == 0
+    found = json.loads(done.stdout)
+    assert all(pace["crashes"] > 0 and pace["wanted"] == 3_000 for pace in found["paces"])
+    assert len(found["paces"]) + len(found["not_measured"]) == 1

@@ -220,6 +220,17 @@ int main(void) {
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="There is no compiler.")
+def test_a_call_in_the_numbers_of_another_architecture_is_said(tmp_path: Path) -> None:
+    """What is `getpid` there is `writev` here."""
+    source, program, state = tmp_path / "call.c", tmp_path / "call", tmp_path / "state"
+    source.write_text('int main(void) { int of; __asm__ volatile("int $0x80" : "=a"(of) : "a"(20)); return of < 1; }')
+    subprocess.run(["gcc", "-w", "-o", f"{program}", f"{source}"], check=True)
+    state.mkdir()
+    assert subprocess.run(traced((f"{program}",), state, tmp_path / "log"), check=False).returncode == 0
+    assert read(tmp_path / "log").blind == ["a call of another architecture was made, which is not looked at"]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="There is no compiler.")
 def test_threads_of_a_compiled_program_have_one_order(tmp_path: Path) -> None:
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(C_PROGRAM)

@@ -19,7 +19,7 @@ from perdure_conformance.crash.windows import Windows, faults
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.journal.dispatch import JOURNALS
 
-_APPENDS: Final = 20
+APPENDS: Final = 20
 _TIMEOUT_S: Final = 60.0
 
 
@@ -42,7 +42,7 @@ def paces() -> Iterator[Pace | str]:
         yield reason
         return
     with scratch() as folder:
-        for number, (what, (measure, find, wanted)) in enumerate(_MEASURED.items()):
+        for number, (what, (measure, find, wanted)) in enumerate(MEASURED.items()):
             try:
                 target = find(folder)
             except NoSuchProgram as missing:
@@ -58,7 +58,7 @@ Measured = tuple[int, float, float]
 
 
 def _states(target: Target, folder: Path) -> Measured:
-    recorded = record(target, Workload("append", _APPENDS, 7), folder / "recorded", _TIMEOUT_S)
+    recorded = record(target, Workload("append", APPENDS, 7), folder / "recorded", _TIMEOUT_S)
     with recoverer(target, _TIMEOUT_S) as opened:
         bench = Bench(recorded, opened, folder)
         began, processor = time.perf_counter(), time.process_time()
@@ -80,7 +80,7 @@ def _built_in(name: str) -> Callable[[Path], Target]:
     return lambda _: JOURNALS.find(name)
 
 
-_MEASURED: Final[Mapping[str, tuple[Callable[[Target, Path], Measured], Callable[[Path], Target], int]]] = {
+MEASURED: Final[Mapping[str, tuple[Callable[[Target, Path], Measured], Callable[[Path], Target], int]]] = {
     "states of a disk, a small journal of one file": (_states, lambda _: JOURNALS.of(journals.Appends), 3_000),
     "states of a disk, the journal `files`": (_states, _built_in("files"), 3_000),
     "states of a disk, a program in C": (_states, lambda folder: program("C", "good", folder), 3_000),

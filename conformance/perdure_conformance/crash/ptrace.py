@@ -35,7 +35,8 @@ _SYSCALL_STOP: Final = signal.SIGTRAP | 0x80
 _STOPPING: Final = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 _WALL: Final = 0x40000000
 _NO_CALL: Final = 2**64 - 1
-_CODE_OF_64_BITS: Final = 0x33
+_OF_ANOTHER_ARCHITECTURE: Final = 1
+"""What the filter says of a call that is numbered otherwise, as one by `int 0x80` is, from 64-bit code too."""
 
 
 _NAMES: Final = (
@@ -229,10 +230,12 @@ class Loop:
     def _at_entrance(self, thread: int) -> None:
         registers = self._registers
         _ptrace(_GETREGS, thread, 0, self._address)
+        data = ctypes.c_ulong()
+        _ptrace(_GETEVENTMSG, thread, 0, ctypes.addressof(data))
         stop = Stop(
             thread,
             self._threads[thread],
-            registers.orig_rax if registers.cs == _CODE_OF_64_BITS else _NO_CALL,
+            registers.orig_rax if data.value != _OF_ANOTHER_ARCHITECTURE else _NO_CALL,
             (registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9),
         )
         match self._decision(stop):
@@ -356,9 +359,9 @@ _X86_64, _X32 = 0xC000003E, 0x40000000
 
 def filter_program(rules: Sequence[Rule]) -> bytes:
     """Return a BPF program that stops a thread at these calls, and at every call of another architecture."""
-    stop = (_RETURN, 0, 0, _STOP_HERE)
-    program = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_IF_EQUAL, 1, 0, _X86_64), stop]
-    program += [(_LOAD, 0, 0, _CALL_AT), (_IF_AT_LEAST, 0, 1, _X32), stop]
+    stop, other = (_RETURN, 0, 0, _STOP_HERE), (_RETURN, 0, 0, _STOP_HERE | _OF_ANOTHER_ARCHITECTURE)
+    program = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_IF_EQUAL, 1, 0, _X86_64), other]
+    program += [(_LOAD, 0, 0, _CALL_AT), (_IF_AT_LEAST, 0, 1, _X32), other]
     for rule in rules:
         tests = [(_IF_EQUAL, _CALL_AT, rule.call)]
         tests += [(_IF_BITS, _ARGUMENTS_AT + 8 * index, mask) for index, mask in rule.bits]
