@@ -29,7 +29,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", [*IN_OTHER_LANGUAGES, "TakesAnErrorForTheEnd (Python)", "ignores-short-writes (C)", "writes-in-place (C)"]
+    "name",
+    [
+        *IN_OTHER_LANGUAGES,
+        "TakesAnErrorForTheEnd (Python)",
+        "ignores-short-writes (C)",
+        "writes-in-place (C)",
+        "RefusesARetry",
+        "ChecksBeforeItLocks",
+    ],
 )
 def test_a_mutant_is_found_by_name_and_plays_again(name: str, folder: Path) -> None:
     try:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from tests.conformance.helpers import perdure
 
 from perdure.journal.memory import MemoryJournal
+from perdure_conformance.crash import selftest as crashes
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.journal.mutants import MUTANTS, DropsNul
 from perdure_conformance.journal.profile import JOURNAL
@@ -78,3 +80,13 @@ def test_the_kill_matrix_is_a_page_of_what_was_told() -> None:
     assert "- Good ones that pass: memory." in lines
     assert lines[-1].startswith("| JRN-002 | DropsNul | Drops NUL characters, which its text column cannot hold.")
     assert lines[-1].endswith(" | yes | 0.25 | 2 | odd \\| text |  |")
+
+
+def test_the_kill_matrix_of_crashes_is_a_page_of_what_was_told() -> None:
+    killed = crashes.Kill("NeverSyncs", "CRS-011", "Syncs never.", {"power": "write log"}, {}, 0.25, ())
+    good = crashes.Pass("lines", "built in", 20, 1_234, 5, "sector")
+    told = {"mutants": [crashes.as_document(killed)], "good": [asdict(good)], "not_tried": ["no node"]}
+    lines = page("crash", json.dumps({"crash": told}).encode()).splitlines()
+    assert "| CRS-011 | NeverSyncs | Syncs never. | yes | 0.2 | power | write log |" in lines
+    assert "- Not tried: no node" in lines
+    assert lines[-1] == "| lines | built in | yes | sector | 20 | 1,234 | 5 |"

@@ -128,6 +128,12 @@ class JournalOfFrames:
                 return
             yield batch, end
 
+    def _write_all(self, descriptor: int, content: bytes, place: int) -> None:
+        """Write again what a call has not written."""
+        while content:
+            written = self.system.pwrite(descriptor, content, place)
+            content, place = content[written:], place + written
+
     def _sync(self, path: Path) -> None:
         descriptor = self.system.open(str(path), os.O_RDONLY | os.O_CLOEXEC)
         self.system.fsync(descriptor)
@@ -159,7 +165,7 @@ class Appends(JournalOfFrames):
         self.system.fsync(self._descriptor)
 
     def _write(self, content: bytes) -> None:
-        self.system.pwrite(self._descriptor, content, self._end)
+        self._write_all(self._descriptor, content, self._end)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -188,7 +194,7 @@ class Replaces(JournalOfFrames):
 
     def _put(self, path: Path, content: bytes) -> None:
         descriptor = self.system.open(str(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-        self.system.pwrite(descriptor, content, 0)
+        self._write_all(descriptor, content, 0)
         self._sync_content(descriptor)
         self.system.close(descriptor)
 
