@@ -1,4 +1,4 @@
-"""The client of a journal server: `ADDRESS` says where it is, as HOST:PORT.
+"""The client of a journal server: `ADDRESS` says where it is, as HOST:PORT, `TIMEOUT_S` how long it may take.
 
 perdure crash tcp_journal:TcpJournal --layer net --server "python tcp_server.py {port} {state_dir}" --connect ADDRESS
 """
@@ -54,7 +54,7 @@ class TcpJournal:
         ),
         limits=FLOOR,
     )
-    timeout_s = 2.0
+    timeout_s = float(os.environ.get("TIMEOUT_S", "2"))
 
     def __init__(self, state_dir: Path, namespace: str, address: str | None = None) -> None:
         host, _, port = (os.environ["ADDRESS"] if address is None else address).rpartition(":")

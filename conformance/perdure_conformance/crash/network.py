@@ -587,10 +587,10 @@ class _Window:
         answer = self._adapter.ask(request.method, request.params)
         self._exchanges.append(Exchange(request.method, request.params, answer))
         self._proxy.answered()
-        if self._proxy.failure is not None:
-            raise _Wrong("refused", f"the server does not start again: {self._proxy.failure}")
         if len(self._proxy.fired) > fired and not self._during:
             self._during = what
+        if self._proxy.failure is not None:
+            raise _Wrong("refused", f"the server does not start again: {self._proxy.failure}")
         return answer
 
     def _arrive(self) -> None:
