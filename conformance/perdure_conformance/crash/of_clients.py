@@ -75,7 +75,7 @@ class OfClients:
         judgement.description = judgement.description or judged.description
         judgement.durations_s["schedule"] = judged.seconds
         judgement.counts |= {f"{name}_of_clients": count for name, count in sorted(judged.counts.items())}
-        for requirement in set(REQUIREMENTS.values()):
+        for requirement in sorted(set(REQUIREMENTS.values())):
             judgement.reached[requirement] = judged.counts["crashes"]
             if judged.open is not None:
                 judgement.inconclusive[requirement] = judged.open

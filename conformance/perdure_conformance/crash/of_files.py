@@ -17,6 +17,7 @@ from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.suite import Judgement, Options, Progress
 
+_JUDGED: Final = frozenset({*REQUIREMENTS.values(), AFTER_AN_ERROR, AFTER_A_FAILED_SYNC})
 _COUNTS: Final[Mapping[str, tuple[str, ...]]] = {
     "states_of_the_disk": LEVELS,
     "kills": ("calls",),
@@ -48,8 +49,7 @@ class OfFiles:
 
     def layers_of(self, requirement: str) -> tuple[Layer, ...]:
         """Return which layers judge a requirement; none if none of these does."""
-        is_judged = requirement in {*REQUIREMENTS.values(), AFTER_AN_ERROR, AFTER_A_FAILED_SYNC}
-        return campaign.layers_of(requirement) if is_judged else ()
+        return campaign.layers_of(requirement) if requirement in _JUDGED else ()
 
     def is_claimed(self, requirement: str, claims: Capabilities) -> bool:
         """Tell whether the level of a requirement is claimed, or asked for."""
@@ -70,7 +70,7 @@ class OfFiles:
             judgement.fault = fault if isinstance(fault, AdapterFault) else AdapterFault("silence", f"{fault}.")
         judgement.durations_s |= outcome.durations_s
         judgement.counts |= {name: sum(outcome.counts[each] for each in counted) for name, counted in _COUNTS.items()}
-        for requirement in {*REQUIREMENTS.values(), AFTER_AN_ERROR, AFTER_A_FAILED_SYNC}:
+        for requirement in sorted(_JUDGED):
             judgement.reached[requirement] = outcome.reached(requirement)
             if (why := outcome.why_open(requirement)) is not None:
                 judgement.inconclusive[requirement] = why

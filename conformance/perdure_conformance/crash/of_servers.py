@@ -85,7 +85,7 @@ class OfServers:
     def _keep(self, judgement: Judgement, judged: Judged, target: Target, options: Options) -> None:
         judgement.description = judgement.description or judged.description
         judgement.counts[f"windows_of_layer_{judged.layer}"] = judged.windows
-        for requirement in {REQUIREMENTS[key] for key in REQUIREMENTS if key[0] == judged.layer}:
+        for requirement in sorted({known for (layer, _), known in REQUIREMENTS.items() if layer == judged.layer}):
             judgement.reached[requirement] += judged.windows
             for each in judged.inconclusive[:1]:
                 judgement.inconclusive.setdefault(requirement, f"{each.replay}: {each.inconclusive}")
