@@ -562,7 +562,7 @@ def test_why_a_judgement_was_cut_short_is_said_once_and_what_came_after_refers_t
     document = json.loads((folder / "report.json").read_text("utf-8"))
     rows = {row["id"]: row.get("why") for row in document["requirements"]}
     assert list(rows) == ["JRN-001", "JRN-003", "JRN-020"]
-    assert rows["JRN-001"] == "after the program had ended"
+    assert rows["JRN-001"] == "kept once; cut short after the program had ended"
     sentence = document["fault"]["sentence"]
     assert printed.splitlines()[0] == f"Not all could be judged to its end: fault:exited, {sentence}"
     for form in ("markdown", "html", "junit", "github"):
