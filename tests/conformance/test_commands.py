@@ -153,7 +153,11 @@ def test_a_check_says_that_it_removes_what_an_earlier_one_left(tmp_path: Path) -
     first = perdure(*words, cwd=tmp_path)
     second = perdure(*words, "--json", cwd=tmp_path)
     assert "removed" not in first.stderr
-    assert second.stderr == "perdure: removed 1 failure of an earlier check from perdure-report/failures.\n"
+    removed, *progress = second.stderr.splitlines()
+    assert removed == "perdure: removed 1 failure of an earlier check from perdure-report/failures."
+    assert progress == [line for line in first.stderr.splitlines() if "removed" not in line]
+    assert progress[0].startswith("perdure: scripts, 0 of ")
+    assert len(progress) <= 4 * len({line.partition(",")[0] for line in progress})
     report_of(second)
 
 
