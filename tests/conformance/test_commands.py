@@ -344,8 +344,23 @@ def test_help_speaks_no_python_and_cuts_nothing() -> None:
 
 
 def test_a_command_that_is_named_by_its_second_word_is_told_by_both() -> None:
-    assert meant_by("smoke") == "perdure adapter smoke"
-    assert meant_by("check") == meant_by("nothing") == ""
+    assert meant_by("smoke") == meant_by("smok") == "perdure adapter smoke"
+    assert meant_by("export") == "perdure vectors export"
+    assert meant_by("check") == meant_by("chekc") == meant_by("nothing") == meant_by("--help") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["chekc"], "Did you mean 'check'?"),
+        (["adapter", "smok"], "Did you mean 'smoke'?"),
+        (["check", "--dept", "quick"], "Possible options: --depth"),
+    ],
+)
+def test_of_a_word_that_is_nearly_right_it_is_told_what_was_meant(words: list[str], meant: str) -> None:
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert meant in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
