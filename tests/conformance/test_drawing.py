@@ -9,7 +9,7 @@ from types import ModuleType
 
 import hypothesis
 import pytest
-from hypothesis import configuration, given, strategies
+from hypothesis import configuration, given, seed, strategies
 from hypothesis.internal.conjecture import providers
 
 from perdure_conformance.drawing import CACHE, CONSTANTS, HOME, drawing, nothing_left_behind
@@ -34,10 +34,11 @@ def test_hypothesis_has_the_names_that_are_replaced_while_it_draws(module: Modul
 def test_hypothesis_asks_what_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
 
+    @seed(1)
     @drawing(10)
-    @given(strategies.integers())
-    def draw(number: int) -> None:
-        del number
+    @given(strategies.lists(strategies.integers(), min_size=50))
+    def draw(numbers: list[int]) -> None:
+        del numbers
 
     with nothing_left_behind(), monkeypatch.context() as patch:
         replaced = vars(providers)[CONSTANTS]
