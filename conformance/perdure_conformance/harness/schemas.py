@@ -54,7 +54,7 @@ def decode_reply(line: bytes, request_id: str, method: str, params: JsonObject) 
         ) from error
     if isinstance(message, dict) and "method" in message:
         raise AdapterFault("unasked", f"A request of its own came while {method} was pending: {quote(line)}.")
-    problem = _wrong_form(message, request_id) or _first_problem("reply", message)
+    problem = _wrong_form(message, request_id) or _wrong_reply(message)
     if problem is not None or not isinstance(message, dict):
         raise AdapterFault("wrong_reply", f"The answer to {method} is no reply: {problem}. It was {quote(line)}.")
     if message["id"] != request_id:
@@ -119,6 +119,12 @@ def _wrong_form(message: JsonValue, request_id: str) -> str | None:
     if ("result" in message) == ("error" in message):
         return 'it needs either "result" or "error"'
     return None
+
+
+def _wrong_reply(message: JsonValue) -> str | None:
+    """Return how a reply breaks its schema; one that is right but for its id, which is a text, is looked at once."""
+    assert isinstance(message, dict)
+    return _first_problem("reply", {**message, "id": ""}) and _first_problem("reply", message)
 
 
 def _wrong_id(method: str, found: str, wanted: str) -> AdapterFault:
