@@ -27,19 +27,22 @@ _ERRORS_COMPARED = 16
 _RIGHT: Final[set[tuple[str, bytes]]] = set()
 """What was held against a schema and is right: one process judges many, and most of what is said is the same."""
 _RIGHT_AT_MOST: Final = 2**16
+_BYTES_REMEMBERED: Final = 2**20
 
 
 def first_problem(schema: str, instance: JsonValue) -> str | None:
     """Return where and how `instance` breaks the schema, or None. What is right is looked at once."""
-    key = (schema, hashlib.sha256(msgspec.json.encode(instance)).digest())
+    written = msgspec.json.encode(instance)
+    key = (schema, hashlib.sha256(written).digest()) if len(written) <= _BYTES_REMEMBERED else None
     if key in _RIGHT:
         return None
     error = best_match(islice(_validator(schema).iter_errors(instance), _ERRORS_COMPARED))
     if error is not None:
         return _sentence(_of_what_was_meant(error))
-    if len(_RIGHT) >= _RIGHT_AT_MOST:
-        _RIGHT.clear()
-    _RIGHT.add(key)
+    if key is not None:
+        if len(_RIGHT) >= _RIGHT_AT_MOST:
+            _RIGHT.clear()
+        _RIGHT.add(key)
     return None
 
 

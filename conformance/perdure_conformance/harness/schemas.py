@@ -35,7 +35,7 @@ def check_params(method: str, params: JsonObject) -> None:
         if params.is_held:
             return
         params.is_held = True
-    request: JsonObject = {"jsonrpc": "2.0", "id": "h-1", "method": method, "params": params}
+    request: JsonObject = {"jsonrpc": "2.0", "id": "h-1", "method": method, "params": {}}  # Any object will do.
     problem = _first_problem("request", request) or _first_problem(_form(method, "params", params), params)
     assert problem is None, f"the suite would send a bad {method}: {problem}"
 
@@ -122,9 +122,10 @@ def _wrong_form(message: JsonValue, request_id: str) -> str | None:
 
 
 def _wrong_reply(message: JsonValue) -> str | None:
-    """Return how a reply breaks its schema; one that is right but for its id, which is a text, is looked at once."""
+    """Return how a reply breaks its schema, which asks of its id that it is a text, and of its result an object."""
     assert isinstance(message, dict)
-    return _first_problem("reply", {**message, "id": ""}) and _first_problem("reply", message)
+    outline: JsonObject = {**message, "id": "", **({"result": {}} if isinstance(message.get("result"), dict) else {})}
+    return _first_problem("reply", outline) and _first_problem("reply", message)
 
 
 def _wrong_id(method: str, found: str, wanted: str) -> AdapterFault:
