@@ -148,7 +148,8 @@ def _refuse_unwritable_number(number: float) -> None:
 
 def _is_harmless(text: str) -> bool:
     """Tell, without a look at its value, that a text has no surrogate, and too few brackets to nest too deep."""
-    return text.isascii() and "\\u" not in text and text.count("[") + text.count("{") <= MAX_DEPTH
+    has_escapes = "\\" in text and "\\u" in text  # A single character is found far sooner.
+    return text.isascii() and not has_escapes and text.count("[") + text.count("{") <= MAX_DEPTH
 
 
 def _refuse_what_is_not_i_json(value: JsonValue) -> None:
