@@ -22,6 +22,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "report": ("report", "Render a report: page, JUnit XML, badge, …"),
     "lint": ("lint_command", "Find the problems of workflow specifications."),
     "simulate": ("simulate", "Play a run of a workflow specification."),
+    "explore": ("explore", "Find out what runs of a specification can do."),
     "verify": ("verify", "Hold a stored history against every rule."),
     "inspect": ("inspect", "Show the state that a history amounts to."),
     "diff": ("diff", "Compare two histories, or two reports."),
