@@ -13,26 +13,28 @@ from perdure.kernel.validation.validator import validate
 _KINDS = ["any", "succeeded", "changes_requested", "retryable_failure", "permanent_failure", "blocked", "cancelled"]
 
 
-def drawn(seed: int) -> tuple[dict[str, Any], Specification]:
-    """Return a valid document that is drawn."""
+def drawn(seed: int, *, is_limited: bool = True) -> tuple[dict[str, Any], Specification]:
+    """Return a valid document that is drawn; loops are limited by activations, or by nothing."""
     random = Random(seed)  # noqa: S311 - nothing is secret
     while True:
-        value = _document(random)
+        value = _document(random, is_limited=is_limited)
         found = validate(value).specification
         if found is not None:
             return value, found
 
 
-def _document(random: Random) -> dict[str, Any]:
+def _document(random: Random, *, is_limited: bool) -> dict[str, Any]:
     names = "ABCDE"[: random.choice([1, 2, 3, 3, 4, 4, 5])]
     edges = [_edge(random, names) for _ in range(random.choice([0, 0, 1, 2, 3, 4]))]
     targets = {each["to"] for each in edges}
-    nodes = [_node(random, names, number, is_target=name in targets) for number, name in enumerate(names)]
+    nodes = [
+        _node(random, names, number, is_limited=is_limited and name in targets) for number, name in enumerate(names)
+    ]
     members: dict[str, Any] = {}
     free = [each["id"] for each in nodes if "dependencies" not in each]
     if random.random() < 0.6:
         members["initial_nodes"] = random.sample(free, random.randint(1, len(free)))
-    if random.random() < 0.3:
+    if is_limited and random.random() < 0.3:
         members["budgets"] = {
             name: random.randint(1, 9) for name in ("max_attempts", "max_transitions") if random.random() < 0.6
         }
@@ -49,12 +51,12 @@ def _edge(random: Random, names: str) -> dict[str, Any]:
     return edge(f"{source}>{target}", when)
 
 
-def _node(random: Random, names: str, number: int, *, is_target: bool) -> dict[str, Any]:
+def _node(random: Random, names: str, number: int, *, is_limited: bool) -> dict[str, Any]:
     members: dict[str, Any] = {"outputs": ["go"]}
     if number and random.random() < 0.5:
         members["dependencies"] = random.sample(names[:number], random.randint(1, min(number, 3)))
         members["dependency_policy"] = random.choice(["all_succeeded", "all_completed", "any_succeeded"])
-    if is_target:
+    if is_limited:
         members["max_activations"] = random.choice([1, 2, 2])
     retry: dict[str, Any] = {"max_attempts": random.choice([1, 1, 1, 2])}
     if random.random() < 0.2:

@@ -8,7 +8,8 @@ Two moves may be taken in one order only if no other order leads to anything els
 - **The endings of a node** are taken before what other live nodes do if nothing that they lead to is led to by those
   too, or only nodes to which the order means nothing. A node is one of these if it is activated once at most, as are
   its prerequisites and the sources of its edges, if not both dependencies and edges lead to it, and if it takes no
-  output of which the order decides what it is. That holds only while no budget is used up and no time goes on.
+  output of which the order decides what it is. That holds only while no budget is used up and no time goes on; and only
+  if what they lead to comes to an end, or else what others do would be put off for ever.
 
 Closing needs no more: what nothing live reaches is closed as soon as that is so, in whichever order it came to that.
 `tests/conformance/test_exploration.py` compares what is found with and without, over many drawn specifications.
@@ -37,6 +38,7 @@ class Independence:
         self._indifferent = sum(
             1 << position for position in range(len(plan.nodes)) if _is_indifferent(plan, position, feeding, once)
         )
+        self._endless = _endless(plan)
         self._starts = [self._is_free(position) for position in range(len(plan.nodes))]
 
     def start(self, state: State) -> int | None:
@@ -52,7 +54,7 @@ class Independence:
             return None
         live = [position for position in range(len(self._plan.nodes)) if state.nodes[position].status in LIVE]
         for position in live:
-            if state.nodes[position].status != "running":
+            if state.nodes[position].status != "running" or self._reached[position] & self._endless:
                 continue
             others = 0
             for other in live:
@@ -125,6 +127,16 @@ def _reached(plan: Plan) -> list[int]:
         for member in part:
             reached[member] = bits
     return reached
+
+
+def _endless(plan: Plan) -> int:
+    """Return the nodes, as bits, that may be activated without end: those of cycles that nothing limits."""
+    arrows, bits = _arrows(plan), 0
+    for part in components(arrows):
+        is_cycle = len(part) > 1 or part[0] in arrows[part[0]]
+        if is_cycle and any(plan.nodes[member].max_activations is None for member in part):
+            bits |= sum(1 << member for member in part)
+    return bits
 
 
 def _once(plan: Plan, feeding: list[list[int]]) -> list[bool]:

@@ -41,7 +41,7 @@ from perdure_conformance.simulation.outcomes import Answer, AttemptWord, outcome
 from perdure_conformance.simulation.player import DEFAULT_TOKEN
 from perdure_conformance.simulation.steps import Advance, Child, Complete, Deliver, Start, Step, Wait
 
-MAX_OUTPUTS: Final = 1_000
+MAX_OUTPUTS: Final = 256
 """So many outputs of a node are told apart; a node that has more is not explored whole."""
 
 _TOKEN: Final = token_digest(DEFAULT_TOKEN)
@@ -207,7 +207,8 @@ def _child_endings(plan: Plan, position: int) -> tuple[list[Ending], bool]:
     for name, values in _choices(plan, position).items():
         if Name(name) in child.outputs:
             kept = choices.setdefault(child.outputs[Name(name)], [])
-            kept += [value for value in values if value not in kept or isinstance(value, bool)]
+            known = {_key(value) for value in kept}
+            kept += [value for value in values if _key(value) not in known]
     outputs, is_whole = _outputs(choices)
     found = []
     result: ChildResult
@@ -240,6 +241,10 @@ def _choices(plan: Plan, position: int) -> dict[str, list[Scalar | UnsetType]]:
             other = f"{other}'"
         found[field] = [*values.values(), other]
     return found
+
+
+def _key(value: Scalar | UnsetType) -> object:
+    return UNSET if isinstance(value, UnsetType) else scalar_key(value)
 
 
 def _outputs(choices: dict[str, list[Scalar | UnsetType]]) -> tuple[list[JsonObject], bool]:

@@ -113,6 +113,8 @@ class Bounds:
     memory: Callable[[], int] = lambda: 0
     tell: Callable[[int, int], None] = lambda _states, _waiting: None
     """Is told how many states were seen, and how many of them wait to be looked at."""
+    watch: Callable[[State], None] = lambda _state: None
+    """Is given each state that is new."""
 
 
 @dataclass(slots=True)
@@ -304,6 +306,7 @@ class Search:
             if self._keeps_arcs:
                 self.found.arcs.append([])
             self._seen[key] = number
+            self._bounds.watch(decision.state)
             if decision.state.status != "running":
                 self.found.ended += 1
                 return number

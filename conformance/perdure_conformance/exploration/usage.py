@@ -20,7 +20,7 @@ from perdure.kernel.graphs import components
 from perdure_conformance.exploration.search import Arc
 from perdure_conformance.simulation.steps import Advance, Step
 
-MAX_VISITS: Final = 500_000
+MAX_VISITS: Final = 200_000
 """How far the cheapest way is looked for."""
 _MOST_ROUNDS: Final = 50
 """How often a state is looked at again before it is taken for a part of a cycle that gains."""
