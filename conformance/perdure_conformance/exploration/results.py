@@ -10,10 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.kernel.state import RunStatus, Status
-from perdure.kernel.values import JsonValue
+from perdure.kernel.validation.validator import validate
+from perdure.kernel.values import JsonObject, JsonValue
 from perdure_conformance.exploration.canonical import BUDGETS, Budget
-from perdure_conformance.exploration.exploring import Exploration, Verdict
-from perdure_conformance.exploration.search import Bound, Closed, Ended, Exhausted, Fired, Goal, Started, Stuck
+from perdure_conformance.exploration.exploring import Exploration, Verdict, explored
+from perdure_conformance.exploration.search import Bound, Bounds, Closed, Ended, Exhausted, Fired, Goal, Started, Stuck
 from perdure_conformance.exploration.witnesses import Witness, witness
 from perdure_conformance.histories.verification import counted
 from perdure_conformance.histories.words import one_line, value_in_words
@@ -111,6 +112,14 @@ def result_of(file: str, content_hash: str, exploration: Exploration) -> Result:
         fired=tuple(known(Fired(edge), with_way=False) for edge in range(len(exploration.plan.edges))),
         stuck=known(Stuck()),
     )
+
+
+def told(value: JsonObject, max_states: int) -> dict[str, object]:
+    """Explore a valid specification, and say what `perdure explore --json` says."""
+    found = validate(value)
+    assert found.specification is not None
+    exploration = explored(value, found.specification, Bounds(max_states))
+    return document(result_of("-", found.content_hash or "", exploration))
 
 
 def ways(result: Result) -> Iterator[tuple[str, Witness]]:

@@ -238,11 +238,15 @@ class Search:
                 if not isinstance(decision, Rejection) and decision.state.nodes[position].status == "running":
                     yield move, decision
                     return
-            elif self._takes_endings_first and (position := independence.ending(state)) is not None:
+            elif self._takes_endings_first and (position := self.ending(state)) is not None:
                 moves = self.moves.at(state, position)
                 self.has_taken_endings_first = True
         for move in moves or self.moves.of(state):
             yield move, decided(state, move.command, self._rules)
+
+    def ending(self, state: State) -> int | None:
+        """Return a running node whose endings may be taken before everything else."""
+        return None if self._independence is None else self._independence.ending(state)
 
     def _look_around(self, looked_at: int) -> None:
         bounds, found = self._bounds, self.found
