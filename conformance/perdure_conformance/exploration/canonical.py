@@ -14,14 +14,12 @@ from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal, NamedTuple
 
-from immutables import Map
-
 from perdure.kernel.outcomes import KINDS_WITH_OUTPUT
 from perdure.kernel.plan import Plan
 from perdure.kernel.queues import in_order
 from perdure.kernel.rules import is_released
 from perdure.kernel.specification import OutputReference
-from perdure.kernel.state import LIVE, ComponentState, NodeState, SignalWait, State
+from perdure.kernel.state import LIVE, ComponentState, NodeState, SignalWait, State, TimerWait
 
 Budget = Literal["attempts", "transitions", "elapsed"]
 BUDGETS: Final[tuple[Budget, ...]] = ("attempts", "transitions", "elapsed")
@@ -34,7 +32,8 @@ class Parts(NamedTuple):
 
     state: State
     nodes: tuple[int, ...]
-    components: int
+    components: tuple[int, ...]
+    rest: int
 
 
 class Keys:
@@ -43,6 +42,8 @@ class Keys:
     def __init__(self, plan: Plan, counted: AbstractSet[Budget]) -> None:
         self._plan = plan
         self._counted = counted
+        self._positions = range(len(plan.nodes))
+        self._components = range(len(plan.members))
         self._is_limited = [node.max_activations is not None for node in plan.nodes]
         self._sources = [
             frozenset(
@@ -60,26 +61,40 @@ class Keys:
 
     def parts(self, state: State, before: Parts | None = None) -> Parts:
         """Return the parts of a state, with those of one that it came from, if that is at hand."""
-        count = range(len(self._plan.nodes))
-        if before is None or before.state.now_ms != state.now_ms:
-            nodes = tuple(self._node(state, position) for position in count)
-            return Parts(state, nodes, self._components(state))
-        old, new, numbers = before.state.nodes, state.nodes, before.nodes
-        nodes = tuple(
-            numbers[position] if new[position] is old[position] else self._node(state, position) for position in count
-        )
+        new, positions = state.nodes, self._positions
+        if before is None:
+            nodes = tuple([self._node(state, position) for position in positions])
+            components = tuple([self._component(state.components[number]) for number in self._components])
+            return Parts(state, nodes, components, self._rest(state))
+        old = before.state
+        if old.now_ms == state.now_ms:
+            was, numbers = old.nodes, before.nodes
+            nodes = tuple(
+                [numbers[at] if (node := new[at]) is was[at] else self._node(state, at, node) for at in positions]
+            )
+        else:
+            nodes = tuple([self._node(state, position) for position in positions])
+        components = before.components
+        if state.components is not old.components:
+            parts, were = state.components, old.components
+            components = tuple(
+                [
+                    components[at] if (part := parts[at]) is were[at] else self._component(part)
+                    for at in self._components
+                ]
+            )
         is_same = (
-            state.components is before.state.components
-            and state.entrances is before.state.entrances
-            and state.cold is before.state.cold
-            and state.hopeless is before.state.hopeless
+            state.entrances is old.entrances
+            and state.cold is old.cold
+            and state.hopeless is old.hopeless
+            and state.status == old.status
         )
-        return Parts(state, nodes, before.components if is_same else self._components(state))
+        return Parts(state, nodes, components, before.rest if is_same else self._rest(state))
 
     def key(self, parts: Parts) -> Key:
         """Return the key of a state."""
         state = parts.state
-        found = [self._number(state.status), parts.components, *parts.nodes]
+        found = [parts.rest, *parts.components, *parts.nodes]
         if "attempts" in self._counted:
             found.append(state.attempts_used)
         if "transitions" in self._counted:
@@ -91,39 +106,34 @@ class Keys:
     def _number(self, part: Hashable) -> int:
         return self._numbers.setdefault(part, len(self._numbers))
 
-    def _components(self, state: State) -> int:
-        return self._number(
-            (
-                "components",
-                tuple(_component(state.components[number]) for number in range(len(self._plan.members))),
-                tuple(state.entrances[position] for position in range(len(self._plan.nodes))),
-                tuple(in_order(state.cold)),
-                tuple(in_order(state.hopeless)),
-            )
-        )
+    def _rest(self, state: State) -> int:
+        """Return what belongs to no node and no component alone."""
+        entrances = tuple([state.entrances[position] for position in self._positions])
+        return self._number((state.status, entrances, tuple(in_order(state.cold)), tuple(in_order(state.hopeless))))
 
-    def _node(self, state: State, position: int) -> int:
-        node, now_ms, wait = state.nodes[position], state.now_ms, state.nodes[position].wait
-        is_live = node.status in LIVE
+    def _component(self, part: ComponentState) -> int:
+        return self._number((part.predecessors, part.is_done, *sorted(part.closable)))
+
+    def _node(self, state: State, position: int, node: NodeState | None = None) -> int:
+        node = state.nodes[position] if node is None else node
+        now_ms, wait, queue = state.now_ms, node.wait, node.queue
         return self._number(
             (
                 node.status,
                 node.closed,
                 is_released(node),
                 node.activations if self._is_limited[position] and not node.closed else -1,
-                self._queue(state, position, node),
-                node.attempts if is_live else -1,
+                0 if queue is None else self._queue(position, state, node),
+                node.attempts if node.status in LIVE else -1,
                 None if node.deadline_ms is None else node.deadline_ms - now_ms,
                 None if node.retry_ms is None else node.retry_ms - now_ms,
-                None if wait is None else type(wait),
-                wait.name if isinstance(wait, SignalWait) else None,
-                None if wait is None or wait.deadline_ms is None else wait.deadline_ms - now_ms,
+                None if wait is None else _wait(wait, now_ms),
                 _has_output(state, node.outcome) if self._is_asked[position] else None,
                 self._seen(state, position, node) if self._sources[position] else None,
             )
         )
 
-    def _queue(self, state: State, position: int, node: NodeState) -> object:
+    def _queue(self, position: int, state: State, node: NodeState) -> object:
         """Return the activations that wait: how many, and what they bring if the node takes it."""
         sources, plan = self._sources[position], self._plan
         items = list(in_order(node.queue))
@@ -146,9 +156,9 @@ class Keys:
         return (origin, _has_output(state, begun.source_sequence), *pinned)
 
 
-def _component(part: ComponentState) -> tuple[int, ...]:
-    closable: Map[int, None] = part.closable
-    return (part.predecessors, part.is_done, *sorted(closable))
+def _wait(wait: SignalWait | TimerWait, now_ms: int) -> object:
+    left = None if wait.deadline_ms is None else wait.deadline_ms - now_ms
+    return (type(wait), left, wait.name if isinstance(wait, SignalWait) else None)
 
 
 def _has_output(state: State, sequence: int | None) -> bool:

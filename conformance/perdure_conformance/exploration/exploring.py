@@ -110,7 +110,7 @@ def explored(
 ) -> Exploration:
     """Explore the runs of a valid specification."""
     creation = creation_of(document, specification)
-    search = _searched(creation, bounds, is_reduced=is_reduced, rules=rules, kind=kind)
+    search = searched(creation, bounds, is_reduced=is_reduced, rules=rules, kind=kind)
     plan, found = search.plan, search.found
     usage = _usage(search)
     elapsed_ms = specification.budgets.max_elapsed_ms
@@ -121,7 +121,7 @@ def explored(
     if stopped_by is None and _is_sensitive(search):
         is_exact = False
         twin = untimed(document, specification)
-        again = _searched(creation_of(*twin), bounds, is_reduced=True, rules=rules, kind=kind)
+        again = searched(creation_of(*twin), bounds, is_reduced=True, rules=rules, kind=kind)
         stopped_by = again.found.stopped_by
         possible = {
             *again.found.reached,
@@ -144,7 +144,7 @@ def _shorter(creation: CreateRun, bounds: Bounds, search: Search, rules: Rules) 
     return Shorter(again.found, _usage(again), again.frontier)
 
 
-def _searched(creation: CreateRun, bounds: Bounds, *, is_reduced: bool, rules: Rules, kind: type[Search]) -> Search:
+def searched(creation: CreateRun, bounds: Bounds, *, is_reduced: bool, rules: Rules, kind: type[Search]) -> Search:
     """Search, with as little usage in the keys as it takes."""
     budgets = creation.specification.get("budgets", {})
     has_elapsed = isinstance(budgets, Mapping) and "max_elapsed_ms" in budgets
