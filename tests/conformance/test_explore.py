@@ -17,13 +17,14 @@ from tests.model.playing import document, edge, node
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.validation.validator import validate
 from perdure_conformance.exploration import results
-from perdure_conformance.exploration.exploring import Exploration, explored
+from perdure_conformance.exploration.exploring import Exploration, creation_of, explored
 from perdure_conformance.exploration.search import (
     Bounds,
     Closed,
     Ended,
     Exhausted,
     Fired,
+    Search,
     Started,
     Stuck,
 )
@@ -99,7 +100,6 @@ def test_people_are_told_the_same() -> None:
     assert "Every state was seen." in shown
 
 
-BRANCH = document("ABC", [edge("A>B", {"field": "go", "equals": 1}), edge("A>C", "changes_requested"), edge("C>A")])
 NEVER = document(
     ["A", "B", node("M", dependencies=["A"])],
     [edge("A>B", {"field": "go", "equals": 1}), edge("B>M")],
@@ -160,27 +160,23 @@ def test_an_interruption_gives_what_was_found_so_far() -> None:
         if len(looks) == 2:
             raise Interrupted
 
-    value = document([node(name, outputs=["go"]) for name in "ABCDE"], [edge("A>B"), edge("B>A")], initial_nodes=["A"])
     many = document("ABCD", [edge(f"{one}>{one}") for one in "ABCD"], initial_nodes=list("ABCD"))
     found = exploration(many, bounds=Bounds(10_000, tell=tell))
     assert found.stopped_by == "interrupted"
     result = results.result_of("x.json", "0" * 64, found)
     assert result.exit_code == 130
     assert found.found.states > 1
-    assert value
-
-
-def test_it_is_told_that_an_outcome_of_the_bound_is_no_finding() -> None:
-    found = exploration(NEVER, bounds=Bounds(3))
-    assert results.result_of("x.json", "0" * 64, found).findings == ()
 
 
 def test_a_kernel_that_is_stuck_or_refuses_is_found_out() -> None:
     rules = replace(RULES, satisfied=lambda *_: False, propagated=lambda _: "skipped", closing=lambda *_: None)
     stuck = exploration(document(["A", node("B", dependencies=["A"])]), rules=rules)
     assert stuck.verdict(Stuck()) == "reached"
-    refused = exploration(document("A"), rules=replace(RULES, is_due=lambda *_: True))
-    assert refused.found.states
+    limited = document([node("A", retry={"max_attempts": 1, "attempt_deadline_ms": 5})])
+    refused = exploration(limited, rules=replace(RULES, is_due=lambda *_: True))
+    told = results.result_of("x.json", "0" * 64, refused)
+    assert any("refuses what it should accept" in finding for finding in told.findings)
+    assert told.exit_code == 1
 
 
 def test_a_budget_is_used_up_by_a_loop_without_a_look_at_every_usage() -> None:
@@ -238,6 +234,28 @@ def test_what_takes_time_decides_and_what_nothing_excludes_is_not_called_unreach
     assert skipped.verdict(Started(1)) == "unreachable"
 
 
+@pytest.mark.parametrize("seed", [*range(20), 27, 41])
+def test_endings_that_are_taken_first_put_nothing_off_for_ever(seed: int) -> None:
+    creation = creation_of(*drawn(seed, is_limited=False))
+    found = []
+    for takes_endings_first in (True, False):
+        search = Search(
+            creation,
+            Bounds(250),
+            counted=frozenset(),
+            is_reduced=True,
+            takes_endings_first=takes_endings_first,
+        )
+        found.append(search.run())
+    if found[1].stopped_by is None:
+        assert set(found[0].reached) == set(found[1].reached)
+
+
+def test_a_loop_beside_others_does_not_put_them_off() -> None:
+    loops = document("ABC", [edge("A>A"), edge("B>C", "blocked")], initial_nodes=["A", "B"])
+    assert exploration(loops).verdict(Started(2)) == "reached"
+
+
 def test_waits_and_signals_are_looked_at_without_reductions() -> None:
     value = document([node("A", signals=["go"])])
     one, other = exploration(value), exploration(value, reduced=False)
@@ -283,7 +301,3 @@ def test_a_document_that_is_not_valid_and_wrong_words_are_refused(tmp_path: Path
     done = run("explore", REVIEW_LOOP, "--scripts", str(tmp_path / "file"))
     assert (done.exit_code, done.stdout) == (2, "")
     assert "Name another folder with --scripts" in done.stderr
-
-
-def test_the_same_words_give_the_same_document() -> None:
-    assert run("explore", REVIEW_LOOP, "--json").stdout == run("explore", REVIEW_LOOP, "--json").stdout

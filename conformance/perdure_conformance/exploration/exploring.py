@@ -26,6 +26,7 @@ from perdure_conformance.exploration.independent import Independence
 from perdure_conformance.exploration.search import Bound, Bounds, Exhausted, Found, Goal, Search, Way
 from perdure_conformance.exploration.usage import Allowance, Counted, Outlook, Trip, outlooks
 from perdure_conformance.simulation.identities import SeededIds
+from perdure_conformance.simulation.player import Player
 from perdure_conformance.simulation.steps import Advance
 
 Verdict = Literal["reached", "unreachable", "not_found"]
@@ -66,6 +67,8 @@ class Exploration:
     """Whether what was not reached is excluded by the search alone."""
     shorter: Shorter | None
     """What is known of ways on which no attempt ends to which they may mean nothing."""
+    player: Player | None = None
+    """A run that was just created, for whoever plays scripts."""
 
     @property
     def is_complete(self) -> bool:

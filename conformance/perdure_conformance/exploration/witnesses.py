@@ -5,7 +5,9 @@ Each is played again, by that very player: nothing is told to be reached that th
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,7 +49,9 @@ def witness(exploration: Exploration, goal: Goal) -> Witness | None:
         return None
     steps, cost, is_shortest = found
     is_counted = isinstance(goal, Exhausted) and goal.budget == "attempts"
-    needed = steps if is_counted else _needed(exploration, steps)
+    needed = steps if is_counted else _needed(steps)
+    if not is_counted and len(needed) != cost:
+        needed = _needed(steps, _ended_at_once(exploration, steps))
     assert leads_to(exploration, needed, goal), f"the way to {goal} leads elsewhere"
     return Witness(needed, is_shortest and len(needed) == cost)
 
@@ -80,17 +84,14 @@ def _way(exploration: Exploration, goal: Goal) -> Told | None:
     return tuple(found.steps(way)), way.cost, exploration.stopped_by is None
 
 
-def _needed(exploration: Exploration, steps: Sequence[Step]) -> tuple[Step, ...]:
+def _needed(steps: Sequence[Step], ended_at_once: AbstractSet[int] = frozenset()) -> tuple[Step, ...]:
     """Return the steps without the starts of attempts of which nothing comes; the last step is what matters."""
-    player = played(exploration.document, steps)
-    assert player is not None, "a way is refused"
     found: list[Step] = []
     goes_on: set[str] = set()
     for number in reversed(range(len(steps))):
         match steps[number]:
             case Start(start=name):
-                ends_at_once = len(player.batches[number + 1].events) > 1
-                if name not in goes_on and not ends_at_once and number + 1 < len(steps):
+                if name not in goes_on and number not in ended_at_once and number + 1 < len(steps):
                     continue
                 goes_on.discard(name)
             case Complete(complete=name) | Child(child=name) | Wait(wait=name) | Deliver(to=name):
@@ -101,9 +102,16 @@ def _needed(exploration: Exploration, steps: Sequence[Step]) -> tuple[Step, ...]
     return tuple(reversed(found))
 
 
+def _ended_at_once(exploration: Exploration, steps: Sequence[Step]) -> frozenset[int]:
+    """Return which steps start an attempt that ends with its start, since an input is missing."""
+    player = _replayed(exploration, steps)
+    assert player is not None, "a way is refused"
+    return frozenset(number for number, batch in enumerate(player.batches[1:]) if len(batch.events) > 1)
+
+
 def leads_to(exploration: Exploration, steps: Sequence[Step], goal: Goal) -> bool:
     """Tell whether a script leads to something: it is played as `perdure simulate` plays it."""
-    player = played(exploration.document, steps)
+    player = _replayed(exploration, steps)
     if player is None:
         return False
     state, plan = player.state, exploration.plan
@@ -126,10 +134,26 @@ def leads_to(exploration: Exploration, steps: Sequence[Step], goal: Goal) -> boo
 
 def played(document: JsonObject, steps: Sequence[Step]) -> Player | None:
     """Play a script, and nothing more; None if the kernel refuses a step."""
-    specification = document
-    inputs = specification.get("inputs", ())
+    return _followed(begun(document), steps)
+
+
+def _replayed(exploration: Exploration, steps: Sequence[Step]) -> Player | None:
+    """Play a script after a creation that is done once for all scripts."""
+    if exploration.player is None:
+        exploration.player = begun(exploration.document)
+    player = exploration.player
+    kept: tuple[object, ...] = (player.state, *player.batches, *player.rows)
+    return _followed(copy.deepcopy(player, {id(each): each for each in kept}), steps)
+
+
+def begun(document: JsonObject) -> Player:
+    """Return a run that was just created, as `perdure simulate` creates it."""
+    inputs = document.get("inputs", ())
     assert isinstance(inputs, list | tuple)
-    player = Player(document, {str(name): str(name) for name in inputs}, Answers({}), Bounds(_NO_LIMIT), 0)
+    return Player(document, {str(name): str(name) for name in inputs}, Answers({}), Bounds(_NO_LIMIT), 0)
+
+
+def _followed(player: Player, steps: Sequence[Step]) -> Player | None:
     script = Script(player, steps)
     script.play()
     return None if script.fault else player
