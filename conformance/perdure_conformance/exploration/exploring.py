@@ -61,8 +61,8 @@ class Exploration:
     """Nodes with more outputs than are told apart."""
     usage: Mapping[Counted, Trip | Outlook]
     """What is known of budgets without a look at all usages."""
-    possible: AbstractSet[Goal]
-    """What is reached if nothing takes time, where that matters."""
+    possible: AbstractSet[Goal] | None
+    """What is reached if nothing takes time, where that matters; None if that may not be all that is possible."""
     is_exact: bool
     """Whether what was not reached is excluded by the search alone."""
     shorter: Shorter | None
@@ -84,7 +84,7 @@ class Exploration:
             return "not_found"
         if self.is_exact:
             return "unreachable"
-        return "not_found" if goal in self.possible else "unreachable"
+        return "not_found" if self.possible is None or goal in self.possible else "unreachable"
 
     def outlook(self, goal: Goal) -> Trip | Outlook | None:
         """Return what is known of a budget without a look at all usages; None if it is none, or all were looked at."""
@@ -120,7 +120,7 @@ def explored(
     if elapsed_ms is not None and Exhausted("elapsed") not in found.reached and search.begun is not None:
         found.reached[Exhausted("elapsed")] = Way(1, 0, Advance(advance_to_ms=elapsed_ms))
     stopped_by, is_exact = found.stopped_by, True
-    possible: set[Goal] = set()
+    possible: set[Goal] | None = None
     if stopped_by is None and _is_sensitive(search):
         is_exact = False
         twin = untimed(document, specification)
