@@ -83,8 +83,9 @@ FLOORS: list[tuple[str, ...]] = [
     ("perdure_conformance.adapters",),
     ("perdure_conformance.golden",),
     ("perdure_conformance.gate",),
-    ("perdure_conformance.tool", "perdure_conformance.bench"),
     ("perdure_conformance.simulation",),
+    ("perdure_conformance.exploration",),
+    ("perdure_conformance.tool", "perdure_conformance.bench"),
     ("perdure_conformance.checking",),
     ("perdure_conformance.cli", "perdure_conformance.testing"),
 ]

@@ -67,14 +67,17 @@ def _changed() -> ExitStack:
     """
     with ExitStack() as changes:
         home = changes.enter_context(TemporaryDirectory(prefix="perdure-"))
-        changes.enter_context(_instead(vars(configuration), {_HOME: Path(home)}))
-        changes.enter_context(
-            _instead(vars(providers), {"_get_local_constants": _NoConstants, "CONSTANTS_CACHE": LRUCache(1024)})
-        )
+        changes.enter_context(_instead(vars(configuration), {HOME: Path(home)}))
+        changes.enter_context(_instead(vars(providers), {CONSTANTS: _NoConstants, CACHE: LRUCache(1024)}))
         return changes.pop_all()
 
 
-_HOME: Final = "__hypothesis_home_directory"
+HOME: Final = "__hypothesis_home_directory"
+"""Of `hypothesis.configuration`: where it keeps things. Like the other two it is not public: a test looks for them."""
+CONSTANTS: Final = "_get_local_constants"
+"""Of its `providers`: returns the constants in the source of what is imported."""
+CACHE: Final = "CONSTANTS_CACHE"
+"""Of its `providers`: which of these may be drawn, by what else is asked."""
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from perdure.kernel.values import JsonObject
 from perdure_conformance.harness import messages
-from perdure_conformance.harness.connection import AdapterFault, Connection, Silence, Unsupported
+from perdure_conformance.harness.connection import AdapterFault, Connection, Silence, Silences, Unsupported
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.judging import Court, replayed
@@ -60,7 +60,7 @@ class Room(Generic[AnyDescription]):
 
     def __init__(self, kind: Kind[AnyDescription], target: Target, timeout_s: float) -> None:
         self.transcript = Transcript()
-        self.silences = 0
+        self.silences = Silences()
         self._kind = kind
         self.target = target
         self._timeout_s = timeout_s
@@ -84,10 +84,8 @@ class Room(Generic[AnyDescription]):
             self._let_go()
             raise AdapterFault("error", f"{method} is not supported, and nothing can stand for it.") from None
         except Silence as silence:
-            self.silences += 1
             self._let_go()
-            if self.silences > 1:
-                raise AdapterFault("silence", f"{silence}, for the second time.", self._stderr) from silence
+            self.silences.bear(silence, method, self.stderr)
             raise Inconclusive(f"{silence}") from silence
         except AdapterFault:
             self._let_go()
@@ -268,6 +266,7 @@ class QuestionCourt(Court[AnyQuestionCase, AnyClaims], Generic[AnyQuestionCase, 
         if is_kept:
             self._history.append(question)
         self._asked += 1
+        self._room.silences.during(found_by, *filter(None, (question.about,)))
         try:
             hold(off)
         except Violation as violation:

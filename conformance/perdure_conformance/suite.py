@@ -244,6 +244,18 @@ class Shrink(Protocol[AnyCase]):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenCheck:
+    """A check that somebody wrote, in words."""
+
+    requirements: tuple[str, ...]
+    """Those that it tells of."""
+    steps: Callable[[], list[str]]
+    """Returns what it does or asks, a line each, with what is right where that is known before."""
+    note: str = ""
+    """What else is to be said of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
     """How small the shrunk cases of mutants must be."""
@@ -277,6 +289,8 @@ class Profile(Generic[AnyCase, AnyClaims]):
     """What, under these claims and verdicts, a report says nothing about."""
     checks_of: Callable[[str], list[str]]
     """The names of all checks that judge a requirement."""
+    written: Callable[[], Mapping[str, WrittenCheck]]
+    """The checks that somebody wrote, by name."""
     meanings: Mapping[str, str]
     """What its words mean: claims, refusals, terms."""
     mutants: Mapping[str, Mutant]

@@ -28,7 +28,7 @@ def run(*words: str) -> Result:
     return done
 
 
-PRINTED = ("verify", "inspect")
+PRINTED = ("verify", "inspect", "explore")
 """The commands whose JSON document has a schema."""
 
 

@@ -26,6 +26,8 @@ from perdure_conformance.requirements import requirements
 ALL_TOOLCHAINS: Final = os.environ.get("PERDURE_TOOLCHAINS") == "1"
 DEBIAN_CRATES: Final = Path("/usr/share/cargo/registry")
 DEBIAN_GSON: Final = Path("/usr/share/java/gson.jar")
+COMMENT: Final = re.compile(r'^ *(""".*?"""|/\*.*?\*/|//.*?|# .*?)$', re.DOTALL | re.MULTILINE)
+MANIFESTS: Final = {".json", ".mod", ".toml"}
 DEPTHS: Final = ("quick", "normal") if ALL_TOOLCHAINS else ("quick",)
 
 
@@ -128,6 +130,13 @@ def test_a_skeleton_is_complete_and_names_requirements_that_exist(language: Lang
     assert {f"JRN-{number:03}" for number in (3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 17, 21, 22, 26)} <= named
     assert LANGUAGES[language].run.split()[-1] in text.replace("build/adapter.js", "")
     assert all(words in text for words in LANGUAGES[language].build.split(" && "))
+
+
+@pytest.mark.parametrize("language", get_args(LanguageName))
+def test_a_skeleton_has_at_most_120_lines_of_code(language: LanguageName) -> None:
+    paths = [skeleton(language) / name for name in LANGUAGES[language].files]
+    text = "\n".join(path.read_text("utf-8") for path in paths if path.suffix not in MANIFESTS)
+    assert 50 <= sum(1 for line in COMMENT.sub("", text).splitlines() if line.strip()) <= 120
 
 
 def test_a_skeleton_is_written_over_nothing(tmp_path: Path) -> None:

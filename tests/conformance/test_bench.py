@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from perdure.kernel.histories import states
 from perdure.kernel.invariants import violations
 from perdure.kernel.records import verified
-from perdure_conformance.bench import crashes, growth, journals, loading, runs
+from perdure_conformance.bench import crashes, exploring, growth, journals, loading, runs
 from perdure_conformance.cli import bench, command_line
 
 RESULTS = {"deadlines": "failed", "cancelled": "cancelled"}
@@ -29,7 +29,7 @@ def test_a_loop_goes_round_until_there_are_so_many_events() -> None:
     assert 200 <= runs.turns(200).events() <= 210
 
 
-@pytest.mark.parametrize("name", ["validate", "run", "load", "journals"])
+@pytest.mark.parametrize("name", ["validate", "run", "load", "journals", "explore"])
 def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "NODES", (10, 20))
     monkeypatch.setattr(bench, "EVENTS", (10, 20))
@@ -39,6 +39,8 @@ def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest
     for setting, value in (("SIZES", (20, 40)), ("ROUNDS", 1), ("BATCHES", (1, 3)), ("APPENDS", 2)):
         monkeypatch.setattr(journals, setting, value)
     monkeypatch.setattr(journals, "APPEND_ROUNDS", 1)
+    for setting, value in (("ROUNDS", 1), ("WIDTH", 1), ("REPEATS", 1)):
+        monkeypatch.setattr(exploring, setting, value)
     monkeypatch.setattr(gc, "collect", lambda: 0)  # Slow beside so many other tests.
     shown = CliRunner().invoke(command_line(), ["bench", name])
     assert shown.exit_code == 0
@@ -46,6 +48,10 @@ def test_figures_are_printed_and_told_to_machines(name: str, monkeypatch: pytest
     if name == "load":
         assert list(found["seconds"]) == list(loading.STEPS)
         assert all(step in shown.stdout for step in loading.STEPS)
+    elif name == "explore":
+        assert [each["system"] for each in found] == ["diamond", "loop"]
+        assert found[1]["states"] >= 102
+        assert "bare, states/s" in shown.stdout
     elif name == "journals":
         assert [each["shape"] for each in found["growth"]] == ["load", "verify"]
         assert list(found["peak_bytes"]) == ["load", "verify", "verify, same state"]

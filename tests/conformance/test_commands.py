@@ -22,6 +22,8 @@ from perdure.journal.contract import Capabilities
 from perdure_conformance import data
 from perdure_conformance.cli import meant_by
 from perdure_conformance.journal.claims import CLAIMS, PAGES, woken_by
+from perdure_conformance.reducer.profile import REDUCER
+from perdure_conformance.reducer.scenarios import all_scenarios
 from perdure_conformance.requirements import requirements_of
 
 MUTANTS = "perdure_conformance.journal.mutants"
@@ -153,7 +155,11 @@ def test_a_check_says_that_it_removes_what_an_earlier_one_left(tmp_path: Path) -
     first = perdure(*words, cwd=tmp_path)
     second = perdure(*words, "--json", cwd=tmp_path)
     assert "removed" not in first.stderr
-    assert second.stderr == "perdure: removed 1 failure of an earlier check from perdure-report/failures.\n"
+    removed, *progress = second.stderr.splitlines()
+    assert removed == "perdure: removed 1 failure of an earlier check from perdure-report/failures."
+    assert progress == [line for line in first.stderr.splitlines() if "removed" not in line]
+    assert progress[0].startswith("perdure: scripts, 0 of ")
+    assert len(progress) <= 4 * len({line.partition(",")[0] for line in progress})
     report_of(second)
 
 
@@ -300,6 +306,53 @@ def test_explain_tells_what_a_check_does_and_what_a_mutant_breaks(tmp_path: Path
     assert "Did you mean kill -9 at once" in perdure_here("explain", "kill -9 at onse", cwd=tmp_path).stderr
 
 
+@pytest.mark.parametrize(
+    ("check", "noun", "requirement", "lines"),
+    [
+        (
+            "a key stands twice, deep inside",
+            "validator",
+            "SPC-001",
+            [
+                r'  1. {.*"k":{"x":\[{"y":1,"y":1}\]}}}\]}',
+                "     → refused: duplicate_key",
+                r'  2. {.*"k":{"x":\[{"y":1,"z":1}\]}}}\]}',
+                "     → valid",
+            ],
+        ),
+        (
+            "a delay that doubles, before attempt 64",
+            "kernel",
+            "RTY-005",
+            [
+                "  first, in each: RunCreated, NodeReady A, NodeStarted A, .*, and 302 more",
+                r'  1. 315. {"type":"RetryScheduled","node":"A","next_attempt":64,"deadline_ms":53023}',
+                "     → refused at 315, as corrupt",
+                r'  2. 315. {"type":"RetryScheduled","node":"A","next_attempt":64,"deadline_ms":54023}',
+                "     → accepted",
+            ],
+        ),
+    ],
+)
+def test_explain_tells_what_a_check_asks_and_what_is_right(
+    check: str, noun: str, requirement: str, lines: list[str]
+) -> None:
+    shown = run("explain", check).stdout.splitlines()
+    assert shown[:2] == [check, f"A check of a {noun}, for {requirement}."]
+    for line, pattern in zip(shown[2:], lines, strict=True):
+        assert re.fullmatch(pattern, line), line
+    told = json.loads(run("explain", check, "--json").stdout)
+    assert (told["requirements"], told["steps"]) == ([requirement], [line.strip() for line in shown[2:]])
+
+
+def test_explain_tells_each_kind_of_what_is_right() -> None:
+    first = {type(each.sides[0].expected): each for each in reversed(all_scenarios())}
+    told = "\n".join(line for each in first.values() for line in REDUCER.written()[each.name].steps())
+    for right in ("accepted", "refused at ", "allowed: ", "rejected: ", "restored, as it is after event "):
+        assert f"→ {right}" in told
+    assert "a journal shows records 1, 2" in told
+
+
 def test_doctor_says_what_is_not_claimed(tmp_path: Path) -> None:
     document = json.loads(perdure("doctor", "--json", cwd=tmp_path).stdout)
     assert document["sync_median_ms"] > 0
@@ -340,8 +393,23 @@ def test_help_speaks_no_python_and_cuts_nothing() -> None:
 
 
 def test_a_command_that_is_named_by_its_second_word_is_told_by_both() -> None:
-    assert meant_by("smoke") == "perdure adapter smoke"
-    assert meant_by("check") == meant_by("nothing") == ""
+    assert meant_by("smoke") == meant_by("smok") == "perdure adapter smoke"
+    assert meant_by("export") == "perdure vectors export"
+    assert meant_by("check") == meant_by("chekc") == meant_by("nothing") == meant_by("--help") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["chekc"], "Did you mean 'check'?"),
+        (["adapter", "smok"], "Did you mean 'smoke'?"),
+        (["check", "--dept", "quick"], "Possible options: --depth"),
+    ],
+)
+def test_of_a_word_that_is_nearly_right_it_is_told_what_was_meant(words: list[str], meant: str) -> None:
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert meant in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

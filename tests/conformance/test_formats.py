@@ -658,7 +658,7 @@ def test_a_rollback_journal_beside_a_database_is_refused(tmp_path: Path, history
 @pytest.mark.parametrize("command", PRINTED)
 def test_a_schema_is_closed_and_says_what_is_printed(tmp_path: Path, history: Lines, command: str) -> None:
     Draft202012Validator.check_schema(schema_of(command).schema)
-    path = written(tmp_path, "jsonl", history)
+    path = REVIEW_LOOP if command == "explore" else written(tmp_path, "jsonl", history)
     found = json.loads(run(command, path, "--json", *(["--output", f"{path}.mwj1"] * (command == "inspect"))).stdout)
     assert schema_of(command).is_valid(found)
     assert not schema_of(command).is_valid({**found, "more": 1})

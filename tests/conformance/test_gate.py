@@ -24,6 +24,7 @@ from perdure_conformance.gate.replaying import replay
 from perdure_conformance.gate.sources import GateRefused
 from perdure_conformance.golden.export import exported
 from perdure_conformance.reducer.dispatch import KERNELS
+from perdure_conformance.tool import folders
 from perdure_conformance.tool.planted import PLANTED
 from perdure_conformance.tool.released import BREW, EVENTS, GONE, MENU, ORDER, RELEASED, changed, write
 from perdure_conformance.vectors.folder import changes, contents_of, files_in, loaded
@@ -391,6 +392,24 @@ def test_a_workflow_is_found_in_another_file(tmp_path: Path) -> None:
     new = write(tmp_path / "new", {"elsewhere/any.json": RELEASED[BREW], "notes.json": {"a": 1}})
     found = compare(str(old), str(new))
     assert (found.exit_code, found.changes, found.left_out) == (0, (), ("notes.json",))
+
+
+def test_a_work_tree_with_a_report_and_the_release_in_it_is_compared_without_them(tmp_path: Path) -> None:
+    write(tmp_path, RELEASED)
+    write(tmp_path / "build/released", RELEASED)
+    folders.write(tmp_path / "perdure-report", folders.document(folders.ALL_BUT_GREEN["not conformant"]))
+    write(tmp_path / "others", {"report.json": {"title": "no report of perdure"}})
+    found = gate("build/released", ".", cwd=tmp_path)
+    assert (found["verdict"], found["changes"]) == ("compatible", [])
+    skipped = ["build/released (the earlier one)", "perdure-report (a report of perdure)"]
+    assert found["left_out"] == [*skipped, "others/report.json"]
+    assert f"Not looked at: {', '.join(skipped)}\n" in perdure_here("gate", "build/released", ".", cwd=tmp_path).stdout
+    refused = perdure_here("gate", ".", "build/released", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
+    assert "build/released lies within ., which would be compared with a part of itself" in refused.stderr
+    files = write(tmp_path / "files", {"old.json": RELEASED[BREW], "new.json": RELEASED[BREW]})
+    found = gate("old.json", ".", cwd=files)
+    assert (found["verdict"], found["left_out"]) == ("compatible", ["old.json (the earlier one)"])
 
 
 # Schemas of other styles

@@ -11,6 +11,7 @@ from tests.conformance.test_schemas import PARAMS, RECORD
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.process import STDERR_KEPT_BYTES, ProcessConnection
 from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.reports.failure import last_words
 
 ADAPTER = Path(__file__).with_name("hostile_adapter.py")
 
@@ -48,3 +49,44 @@ def test_a_program_that_is_not_there_cannot_start() -> None:
     with pytest.raises(AdapterFault) as fault:
         ProcessConnection(("/no/such/program",), 1, Transcript())
     assert fault.value.kind == "cannot_start"
+
+
+NOT_STARTED = {
+    "./nothing": "there is no such file, seen from the current folder. Is it built?",
+    "nothing-of-this-name": "no program of this name is on PATH. Is it built, or installed?",
+    "plain": "no program of this name is on PATH. Did you mean './plain'?",
+    "./plain": "it is not executable. Let it be so, by chmod +x, or name what runs it first.",
+    "./folder": "it is a folder. Give the program that is in it.",
+    "./of-nobody": "what its first line names to run it is not there.",
+    "./no-program": "it is no program for this machine, and no script whose first line names what runs it.",
+    "./nul\0": "embedded null byte.",
+}
+
+
+@pytest.mark.parametrize(("program", "why"), NOT_STARTED.items())
+def test_why_a_program_cannot_be_started_is_told(
+    program: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    for name, content in {"plain": "", "of-nobody": "#!/no/such/interpreter\n", "no-program": "?"}.items():
+        Path(name).write_text(content, "utf-8")
+        Path(name).chmod(0o644 if name == "plain" else 0o755)
+    with pytest.raises(AdapterFault) as fault:
+        ProcessConnection((program,), 1, Transcript())
+    assert fault.value.sentence == f"{program!a} cannot be started: {why}"
+
+
+def test_the_line_of_standard_error_that_tells_of_an_error_is_not_left_out() -> None:
+    said = "node:internal/modules\n  throw err;\n  ^\n\nError: Cannot find module 'adapter.mjs'\n  at a\n}\n\nNode\n"
+    assert last_words(said, 4) == [
+        f"stderr    {line}"
+        for line in (
+            "node:internal/modules",
+            "  throw err;",
+            "Error: Cannot find module 'adapter.mjs'",
+            "… (2 more lines)",
+            "}",
+            "Node",
+        )
+    ]

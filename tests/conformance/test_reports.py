@@ -25,6 +25,7 @@ from perdure_conformance.reports.inert import cut, inert
 from perdure_conformance.reports.picture import picture
 from perdure_conformance.reports.reading import ReportRefused
 from perdure_conformance.reports.rendering import FORMATS, FormatName
+from perdure_conformance.reports.report import IN_PART
 from perdure_conformance.timeline import Moment, Timeline
 from perdure_conformance.tool import folders
 from perdure_conformance.tool.renderings import LONG, TEXTS
@@ -508,6 +509,21 @@ def test_the_comparison_in_the_documentation_is_real(
         assert re.fullmatch(".*".join(re.escape(part) for part in line.split("…")), real)
 
 
+def test_each_requirement_is_told_once_in_the_section_that_fits(tmp_path: Path) -> None:
+    part = folders.Options({"JRN-001": "pass"}, 0, IN_PART)
+    pairs = {
+        "wider": (part, NOT_CONFORMANT),
+        "narrower": (NOT_CONFORMANT, part),
+        "better": (folders.Options(), folders.Options({**folders.PASSING, "JRN-017": "pass"})),
+    }
+    told = {name: compared(tmp_path / name, *pair).stdout.splitlines()[1:] for name, pair in pairs.items()}
+    assert told["wider"] == ["  worse    JRN-007  not judged → fail", "  changed  JRN-017  not judged → not_claimed"]
+    assert told["narrower"] == ["  changed  JRN-017  not_claimed → not judged", "  no longer covered: JRN-007"]
+    assert told["better"] == ["  better   JRN-017  not_claimed → pass"]
+    alone = compared(tmp_path / "alone", part, folders.Options())
+    assert alone.stdout.splitlines()[1:] == ["  changed  JRN-017  not judged → not_claimed", "  newly covered: JRN-007"]
+
+
 def test_gaps_that_are_left_out_are_counted(tmp_path: Path) -> None:
     before = folders.document()
     after = {**before, "not_covered": [f"gap {number}" for number in range(103)]}
@@ -546,7 +562,7 @@ def test_why_a_judgement_was_cut_short_is_said_once_and_what_came_after_refers_t
     document = json.loads((folder / "report.json").read_text("utf-8"))
     rows = {row["id"]: row.get("why") for row in document["requirements"]}
     assert list(rows) == ["JRN-001", "JRN-003", "JRN-020"]
-    assert rows["JRN-001"] == "after the program had ended"
+    assert rows["JRN-001"] == "kept once; cut short after the program had ended"
     sentence = document["fault"]["sentence"]
     assert printed.splitlines()[0] == f"Not all could be judged to its end: fault:exited, {sentence}"
     for form in ("markdown", "html", "junit", "github"):

@@ -131,6 +131,16 @@ def test_near_misses_are_refused_with_the_place(method: str, result: Any) -> Non
     assert method in fault.value.sentence
 
 
+def test_what_is_like_something_right_is_looked_at_for_itself() -> None:
+    """What is right is remembered by all of its content: 1 is no `true`, and no text."""
+    check_result("acquire", PARAMS["acquire"], {"epoch": 1, "until_ms": 10})
+    for epoch in (True, "1", None, 1.5):
+        with pytest.raises(AdapterFault):
+            check_result("acquire", PARAMS["acquire"], {"epoch": epoch, "until_ms": 10})
+    with pytest.raises(AdapterFault):
+        check_result("renew", PARAMS["renew"], {"epoch": 1, "until_ms": 10})
+
+
 @pytest.mark.parametrize(
     ("line", "kind"),
     [

@@ -143,7 +143,7 @@ def test_who_logs_to_standard_output_is_told_where_logs_belong(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("old", "new", "told", "right"),
     [
-        ('"end": is_end', '"done": is_end', "load.json says: at /, 'end' is a required property.", '"end":true'),
+        ('"end": len', '"done": len', "load.json says: at /, 'end' is a required property.", '"end":true'),
         ('"protocol": 1', '"protocol": "1"', "initialize.json says: at /protocol, 1 was expected", '"protocol":1'),
         ('"acknowledged": [', '"refused": "no", "a": [', "append.json says: at /", '"acknowledged":[{'),
         ("{key}", "{key} | {'at': 1}", "append.json says: at /acknowledged/0, Additional", '"acknowledged":[{'),

@@ -8,8 +8,11 @@ import pytest
 from tests.conformance.helpers import perdure
 
 from perdure_conformance.journal.cases import JournalCase, PlayOf
+from perdure_conformance.journal.dispatch import JOURNALS
+from perdure_conformance.journal.judge import judge
+from perdure_conformance.journal.mutants import HasOneSnapshot
 from perdure_conformance.reports.terminal import _told_once
-from perdure_conformance.suite import Finding
+from perdure_conformance.suite import Finding, Options
 
 
 def finding(failure: str, *, actual: str, stderr: str = "") -> Finding:
@@ -40,6 +43,13 @@ def test_what_was_told_of_one_failure_is_not_told_again_of_another() -> None:
     assert "actual" not in second
     assert "actual    c" in third
     assert third.endswith("stderr    as of JRN-001, above")
+
+
+def test_of_a_snapshot_that_is_not_the_runs_it_is_told_whose_it_is() -> None:
+    options = Options("quick", only=frozenset({"SNP-002"}), parts=frozenset({"written"}))
+    found = judge(JOURNALS.of(HasOneSnapshot), options).findings["SNP-002"]
+    told = "\n".join(found.case.in_words(found.answers, whole=True))
+    assert "load the snapshot of run 1  → the snapshot of run 0 at 1" in told
 
 
 @pytest.mark.parametrize("words", [["doctor"], ["explain"], ["check", "--depth", "quick", "--only", "JRN-001"]])

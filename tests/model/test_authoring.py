@@ -544,6 +544,7 @@ def test_a_plain_text_that_is_almost_a_number_is_read_in_one_go(word: str) -> No
     assert value_of(word, "yaml") == word
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("syntax", ["json", "yaml"])
 def test_many_small_nodes_are_read_and_located_in_one_pass(syntax: Syntax) -> None:
     lines = [f'"k{number}": [1, {{"a": true}}, "x"]' for number in range(20_000)]

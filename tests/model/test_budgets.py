@@ -72,6 +72,7 @@ def test_a_run_has_ten_thousand_attempts_and_no_more() -> None:
         reduce(state, NodeStarted(node=A, attempt_id=attempt_id, attempt=1))
 
 
+@pytest.mark.many
 def test_a_run_has_a_hundred_thousand_transitions_and_no_more() -> None:
     state = began(ARROWS)
     for number in range(1, 100_000 // ARROWS):

@@ -74,6 +74,7 @@ def test_the_node_table_is_the_diagram_and_the_amendments() -> None:
     assert {((named(move.source), named(move.target)), move.origin) for move in NODE_TABLE} == origins
 
 
+@pytest.mark.many
 def test_small_specifications_reach_each_row_of_the_node_table_and_no_other() -> None:
     found = explored(SUBSET)
     assert not found.faults
@@ -107,6 +108,7 @@ ORDERED = [
 ]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("dependencies", "policies", "edges"), ORDERED)
 def test_the_order_of_nodes_and_of_edges_decides_nothing(
     dependencies: tuple[tuple[int, int], ...], policies: tuple[str, ...], edges: tuple[tuple[int, int, str], ...]

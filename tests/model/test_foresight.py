@@ -90,6 +90,8 @@ def test_a_join_of_branches_that_exclude_each_other_is_told(found: Document, pla
     joined(*APART, edge("b", "c"), edge("a", "c"), of=("a", "c")),
     joined(*APART, d=node("d", "b", dependency_policy="all_completed"), of=("a", "d")),
     joined(*APART, d=node("d", "b", "x", dependency_policy="any_succeeded"), of=("a", "d")),
+    joined(edge("x", "b"), edge("c", "b", FAILED), edge("c", "c"), c=node("c", "x", max_activations=2), of=("x", "b"),
+           initial_nodes=["x"]),
 ])  # fmt: skip
 def test_a_join_that_may_be_satisfied_is_not(found: Document) -> None:
     assert told(found) == []
@@ -244,6 +246,7 @@ def mark(state: State) -> object:
     return key(state), given, tuple(state.nodes[position].activations for position in range(len(state.plan.nodes)))
 
 
+@pytest.mark.many
 def test_no_join_that_is_told_is_ever_satisfied() -> None:
     def is_satisfied(state: State, _: Events) -> bool:
         return state.nodes[3].released is not None
@@ -263,6 +266,7 @@ def test_no_join_that_is_told_is_ever_satisfied() -> None:
     assert happened[False] > MOST[False] / 2
 
 
+@pytest.mark.many
 def test_no_source_that_is_told_runs_before_what_takes_from_it() -> None:
     counts, happened = {True: 0, False: 0}, {True: 0, False: 0}
     for found in drawn(2):

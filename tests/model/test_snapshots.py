@@ -251,6 +251,7 @@ def asked(state: State) -> Iterator[AnyCommand]:
                 yield CompleteAttempt(node=name, attempt_id=found.attempt_id, outcome=ending)
 
 
+@pytest.mark.many
 def test_a_damaged_document_is_refused_or_can_be_gone_on_with() -> None:
     counts: Counter[str] = Counter()
     for seed in range(45):

@@ -1400,6 +1400,7 @@ def test_sentences_about_long_cycles_are_short() -> None:
 # Hostile documents: each ends, and none exhausts the stack
 
 
+@pytest.mark.many
 def test_300_000_edges_of_one_node() -> None:
     edges = [{"from": "a", "to": "b"}] * 300_000
     validation = validate(document(node("a"), node("b"), edges=edges))
@@ -1407,6 +1408,7 @@ def test_300_000_edges_of_one_node() -> None:
     assert validation.omitted == 299_999 - MAX_PROBLEMS
 
 
+@pytest.mark.many
 def test_20_000_exclusive_edges_of_one_node() -> None:
     edges = [edge("a", "b", field("f", number), "exclusive") for number in range(20_000)]
     validation = validate(document(node("a", outputs=["f"]), node("b"), edges=edges))
@@ -1415,6 +1417,7 @@ def test_20_000_exclusive_edges_of_one_node() -> None:
     assert len(overlap.problems) + overlap.omitted == 5_000
 
 
+@pytest.mark.many
 def test_a_chain_of_50_000_dependencies() -> None:
     chained = [node("n0"), *(node(f"n{number}", f"n{number - 1}") for number in range(1, 50_000))]
     assert validate(document(*chained)).valid
@@ -1422,6 +1425,7 @@ def test_a_chain_of_50_000_dependencies() -> None:
     assert "dependency_cycle" in [code for code, _ in errors(validate(document(*closed)))]
 
 
+@pytest.mark.many
 def test_100_000_unknown_names() -> None:
     names = [f"x{number}" for number in range(100_000)]
     validation = validate(document(node("a"), node("b", *names)))
@@ -1434,6 +1438,7 @@ def test_2_000_unknown_names_among_2_000_nodes() -> None:
     assert len(validation.problems) + validation.omitted == 2_000
 
 
+@pytest.mark.many
 def test_a_node_that_everything_depends_on_and_that_leads_to_everything() -> None:
     nodes = [node(f"n{number}", "hub") for number in range(10_000)]
     edges = [edge("hub", f"n{number}") for number in range(10_000)]
@@ -1441,6 +1446,7 @@ def test_a_node_that_everything_depends_on_and_that_leads_to_everything() -> Non
     assert validate(document(node("hub"), *nodes, last, edges=edges)).valid
 
 
+@pytest.mark.many
 def test_a_clique_of_definitions() -> None:
     size = 100
     children = {
@@ -1459,6 +1465,7 @@ def test_a_clique_of_definitions() -> None:
     assert {code for code, _ in errors(validation)} == {"child_recursion"}
 
 
+@pytest.mark.many
 def test_a_chain_of_10_000_definitions() -> None:
     validation = validate(document(child_node("n", workflow="c1@1"), children=chain(10_000)))
     assert [code for code, _ in errors(validation)] == ["children_too_deep"]

@@ -5,6 +5,7 @@ Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 130 interrupted.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
@@ -21,6 +22,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "report": ("report", "Render a report: page, JUnit XML, badge, …"),
     "lint": ("lint_command", "Find the problems of workflow specifications."),
     "simulate": ("simulate", "Play a run of a workflow specification."),
+    "explore": ("explore", "Find out what runs of a specification can do."),
     "verify": ("verify", "Hold a stored history against every rule."),
     "inspect": ("inspect", "Show the state that a history amounts to."),
     "diff": ("diff", "Compare two histories, or two reports."),
@@ -74,11 +76,16 @@ def command_line(words: Sequence[str] = ()) -> typer.Typer:
 
 
 def meant_by(word: str) -> str:
-    """Return the command of two words that somebody means who names its second one alone; empty if there is none."""
-    if word in COMMANDS:
+    """Return the command of two words that somebody means who names its second one alone, or nearly; empty if none.
+
+    Of any other word that is nearly a command or an option, typer says what was probably meant.
+    """
+    if word.startswith("-") or word in COMMANDS:
         return ""
+    of_two_words: dict[str, str] = {}
     for name, (attribute, _) in COMMANDS.items():
         command = getattr(import_module(f"{__name__}.{name}"), attribute)
-        if isinstance(command, typer.Typer) and word in {each.name for each in command.registered_commands}:
-            return f"perdure {name} {word}"
-    return ""
+        if isinstance(command, typer.Typer):
+            of_two_words |= {str(each.name): f"perdure {name} {each.name}" for each in command.registered_commands}
+    nearly = [word] if word in of_two_words else difflib.get_close_matches(word, [*COMMANDS, *of_two_words], n=1)
+    return next((of_two_words[each] for each in nearly if each not in COMMANDS), "")

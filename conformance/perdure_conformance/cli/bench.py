@@ -11,7 +11,7 @@ from rich.table import Table
 
 from perdure.kernel.validation.validator import validate
 from perdure.kernel.values import JsonValue
-from perdure_conformance.bench import crashes, journals, loading, runs, specifications
+from perdure_conformance.bench import crashes, exploring, journals, loading, runs, specifications
 from perdure_conformance.bench.growth import Growth, measure
 from perdure_conformance.bench.runs import Play
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, progress_bar, wrong_usage
@@ -24,6 +24,7 @@ Examples:
   perdure bench load --json
   perdure bench journals
   perdure bench crash
+  perdure bench explore
 """
 
 NODES: Final = (100, 1_000, 10_000)
@@ -37,7 +38,8 @@ def bench(
         typer.Argument(
             help="validate: the model's validator. run: whole runs, decided and reduced. "
             "load: from records to a state. journals: the journal on SQLite. "
-            "crash: states of a disk and kills a second."
+            "crash: states of a disk and kills a second. "
+            "explore: the search of perdure explore, beside a bare one."
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and nothing else.")] = False,  # noqa: FBT002
@@ -145,6 +147,31 @@ def _crash() -> Found:
     return document, [table]
 
 
+def _explore() -> Found:
+    with progress_bar() as bar:
+        found = [exploring.speed(*each) for each in bar.track(exploring.systems().items(), description="explore")]
+    title = "Every state of a small system, searched by the kernel and by bare Python"
+    columns = ("states", "kernel, states/s", "bare, states/s", "rate, bare = 1", "reduced, states", "bare time = 1")
+    table = _table(title, "system", *columns)
+    for each in found:
+        rates = (f"{each.kernel_rate:,.0f}", f"{each.bare_rate:,.0f}", f"{each.ratio:.3f}")
+        reduced = (f"{each.reduced_states:,}", f"{1 / each.reduced_ratio:.2f}")
+        table.add_row(each.name, f"{each.states:,}", *rates, *reduced)
+    document: JsonValue = [
+        {
+            "system": each.name,
+            "states": each.states,
+            "kernel_states_per_s": each.kernel_rate,
+            "bare_states_per_s": each.bare_rate,
+            "ratio": each.ratio,
+            "reduced_states": each.reduced_states,
+            "seconds": {"kernel": each.kernel_s, "reduced": each.reduced_s, "bare": each.bare_s},
+        }
+        for each in found
+    ]
+    return document, [table]
+
+
 def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
     for position, column in enumerate(columns):
@@ -158,6 +185,7 @@ _BENCHMARKS: Final[Mapping[str, Callable[[], Found]]] = {
     "load": _load,
     "journals": _journals,
     "crash": _crash,
+    "explore": _explore,
 }
 
 

@@ -74,7 +74,7 @@ def console() -> Console:
 
 
 def progress_bar() -> Progress:
-    """Return a progress bar on standard error; silent when nobody watches."""
+    """Return a progress bar on standard error; it is disabled when nobody watches."""
     where = Console(stderr=True, highlight=False)
     return Progress(
         TextColumn("{task.description}"),

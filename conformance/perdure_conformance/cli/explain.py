@@ -17,11 +17,10 @@ from perdure_conformance.cli.common import console, even_if_nobody_reads, print_
 from perdure_conformance.crash.profile import CRASH
 from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.journal.claims import CLAIMS, Claim, woken_by
-from perdure_conformance.journal.describe import numbered
-from perdure_conformance.journal.scripts import Script
-from perdure_conformance.journal.written import ALL_SCRIPTS
 from perdure_conformance.profiles import PROFILES
+from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import Requirement, codes, requirement_of_code, requirements, warnings
+from perdure_conformance.suite import AnyProfile
 from perdure_conformance.tool.checks import CHECKS
 from perdure_conformance.tool.mutants import TOOL_MUTANTS
 
@@ -47,7 +46,7 @@ def explain(
             metavar="WORD",
             help="A requirement (JRN-008), a refusal (sequence_conflict), the code of a problem (dependency_cycle), "
             "a member of a specification (backoff), a word in one (propagate), a claim, a verdict, a kind of fault, "
-            "the name of a check of a journal or of a mutant.",
+            "the name of a check or of a mutant.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")] = False,  # noqa: FBT002
@@ -70,12 +69,12 @@ def explain(
         _requirement(requirement, as_json=as_json)
     elif word in meanings or word in codes() or members.is_known(word):
         _word(word, meanings.get(word), as_json=as_json)
-    elif word in _SCRIPTS:
-        _script(_SCRIPTS[word], as_json=as_json)
     elif broken := _broken_by(word):
         _mutant(word, broken, as_json=as_json)
+    elif (judged_as := next((each for each in PROFILES.values() if word in each.written()), None)) is not None:
+        _check(word, judged_as, as_json=as_json)
     else:
-        known += _SCRIPTS
+        known += [name for each in PROFILES.values() for name in each.written()]
         close = difflib.get_close_matches(word, known, n=3) or difflib.get_close_matches(word.upper(), known, n=3)
         hint = f"Did you mean {', '.join(close)}?" if close else "`perdure explain` lists the requirements."
         wrong_usage(f"Nothing is called {word!r}. {hint}")
@@ -129,18 +128,19 @@ def _word(word: str, meaning: str | None, *, as_json: bool) -> None:
         _places(each.places)
 
 
-_SCRIPTS: Final = {script.name: script for script in ALL_SCRIPTS}
 _STEPS_SHOWN: Final = 20
 
 
-def _script(script: Script, *, as_json: bool) -> None:
-    """Explain a written check of a journal: what it does, step by step, and which requirements it tells of."""
-    steps = numbered(script.operations, (), "process" if script.alone else "handle")
+def _check(name: str, judged_as: AnyProfile, *, as_json: bool) -> None:
+    """Explain a written check: what it does or asks, step by step, and which requirements it tells of."""
+    check = judged_as.written()[name]
+    steps = [inert(step).replace("\n", "\\n") for step in check.steps()]
     if as_json:
-        print_json({"check": script.name, "requirements": script.reaches, "steps": [step.strip() for step in steps]})
+        print_json({"check": name, "requirements": check.requirements, "steps": [step.strip() for step in steps]})
         return
-    _say(script.name)
-    _say(f"A check of a journal, for {', '.join(script.reaches)}; each answer is judged by every requirement.")
+    _say(name)
+    note = f"; {check.note}" if check.note else ""
+    _say(f"A check of a {judged_as.subjects.noun}, for {', '.join(check.requirements)}{note}.")
     for step in steps[:_STEPS_SHOWN]:
         _say(step)
     if len(steps) > _STEPS_SHOWN:

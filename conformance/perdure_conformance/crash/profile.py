@@ -92,6 +92,7 @@ def under(campaign: Campaign) -> Profile[CrashCase, Capabilities]:
         level=lambda claims, _verdicts: campaign.level(claims),
         not_covered=lambda _claims, _verdicts: list(campaign.not_there),
         checks_of=checks_of,
+        written=dict,
         meanings={},
         mutants={**MUTANTS, **several.MUTANTS},
         twins=several.TWINS,

@@ -10,7 +10,7 @@ from perdure.kernel.values import JsonObject
 from perdure_conformance.gate.answers import compared_vectors
 from perdure_conformance.gate.changes import Change
 from perdure_conformance.gate.referring import Reference, histories_in, references
-from perdure_conformance.gate.sources import Side, read_side
+from perdure_conformance.gate.sources import Side, read_sides
 from perdure_conformance.gate.specifications import compared_specifications, is_compared
 from perdure_conformance.gate.versions import compared_schemas
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
@@ -29,6 +29,8 @@ class Compared:
     """How many were looked at; None if none were given."""
     left_out: tuple[str, ...]
     """What lies in either and was not compared."""
+    skipped: tuple[str, ...]
+    """What lies in either and was not even looked at, each with why."""
 
     @property
     def exit_code(self) -> int:
@@ -51,14 +53,14 @@ class Compared:
                 "histories": self.histories,
             },
             "changes": [change.document for change in self.changes],
-            "left_out": list(self.left_out),
+            "left_out": [*self.skipped, *self.left_out],
         }
 
 
 def compare(old: str, new: str, journals: str | None = None) -> Compared:
     """Compare two files or folders. Raises `GateRefused` for what cannot be read."""
     told = None if journals is None else references(histories_in(journals))
-    return _compared(read_side(old), read_side(new), told)
+    return _compared(*read_sides(old, new), told)
 
 
 def gated(old: Path, new: Path, journals: Path | None) -> JsonObject:
@@ -75,6 +77,7 @@ def _compared(old: Side, new: Side, told: Sequence[Reference] | None) -> Compare
         specifications=len(old.specifications) - len(invalid),
         histories=None if told is None else len(told),
         left_out=tuple(dict.fromkeys((*old.left_out, *invalid, *new.left_out))),
+        skipped=tuple(dict.fromkeys((*old.skipped, *new.skipped))),
     )
 
 

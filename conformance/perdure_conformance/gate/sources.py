@@ -1,15 +1,15 @@
 """Both sides as they lie there: schemas, folders of golden vectors, specifications. Nothing is fetched from anywhere.
 
 A side is a file, or a folder with everything in it but what is hidden. A folder of vectors, known by its index, is one
-thing; what is JSON or YAML and none of the three is told to be left out.
+thing; what is JSON or YAML and none of the three is told to be left out, and so is a report of perdure.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -22,6 +22,7 @@ from perdure.authoring.positions import SourceError
 from perdure.authoring.source import MAX_SOURCE_BYTES, read_source
 from perdure.kernel.values import JsonValue, canonical_json
 from perdure_conformance.lint.files import FileRefused, Text, read, read_said
+from perdure_conformance.reports.reading import REPORT, is_report
 from perdure_conformance.vectors.folder import VectorsRefused, loaded
 from perdure_conformance.vectors.index import INDEX, Listed, read_index
 from perdure_conformance.vectors.vector import Vector
@@ -67,12 +68,33 @@ class Side:
     left_out: tuple[str, ...]
     """Files that are none of these."""
     is_file: bool
+    skipped: tuple[str, ...] = ()
+    """What was not looked at, each with why: reports of perdure, and the earlier side where it lies in this one."""
 
 
-def read_side(name: str) -> Side:
-    """Read a file, or a folder and all that is in it. Raises `GateRefused`."""
+def read_sides(old: str, new: str) -> tuple[Side, Side]:
+    """Read both, but for the earlier one where it lies within the later one. Raises `GateRefused`."""
+    if _place_in(new, old) is not None:
+        raise GateRefused(
+            f"{new} lies within {old}, which would be compared with a part of itself: give two that lie side by side, "
+            "or the earlier one within the later one."
+        )
+    return read_side(old), read_side(new, without=_place_in(old, new))
+
+
+def _place_in(inner: str, outer: str) -> Path | None:
+    """Return where a file or folder lies in another one; None if it does not."""
     try:
-        return _read_side(name)
+        one, other = Path(inner).resolve(), Path(outer).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None  # To read it tells why.
+    return one.relative_to(other) if other in one.parents else None
+
+
+def read_side(name: str, without: Path | None = None) -> Side:
+    """Read a file, or a folder and all that is in it, but for one place. Raises `GateRefused`."""
+    try:
+        return _read_side(name, without)
     except (FileRefused, VectorsRefused) as error:
         raise GateRefused(str(error)) from error
     except (OSError, ValueError) as error:
@@ -85,25 +107,49 @@ def unreadable(name: str, error: OSError | ValueError) -> GateRefused:
     return GateRefused(f"{name} cannot be read: {reason}. Check its name and its permissions.")
 
 
-def _read_side(name: str) -> Side:
+def _read_side(name: str, without: Path | None) -> Side:
     path = Path(name)
     path.stat()
     if path.is_dir():
-        return _side(name, path, files_below(path, _SUFFIXES), is_file=False)
+        skipped: list[str] = []
+
+        def is_skipped(place: Path) -> bool:
+            here = place.relative_to(path)
+            why = "the earlier one" if here == without else "a report of perdure" if _is_of_a_report(place) else ""
+            if why:
+                skipped.append(f"{here.as_posix()} ({why})")
+            return bool(why)
+
+        files = files_below(path, _SUFFIXES, is_skipped)
+        return replace(_side(name, path, files, is_file=False), skipped=tuple(sorted(skipped)))
     return _side(name, path.parent, [path.name], is_file=True)
 
 
-def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
-    """Return the files whose names end so, by their paths in a folder, in order: no link, nothing hidden.
+def _is_of_a_report(place: Path) -> bool:
+    """Tell whether a folder is a report of perdure, by what it has of it."""
+    report = place / REPORT
+    return place.is_dir() and not place.is_symlink() and not report.is_symlink() and is_report(str(report))
+
+
+def _nothing(place: Path) -> bool:
+    del place
+    return False
+
+
+def files_below(folder: Path, suffixes: tuple[str, ...], is_skipped: Callable[[Path], bool] = _nothing) -> list[str]:
+    """Return the files whose names end so, by their paths in a folder, in order: no link, nothing hidden or skipped.
 
     Raises `GateRefused` for too many, and `OSError`.
     """
     found: list[str] = []
     for place, folders, names in os.walk(folder, onerror=_raise):
-        folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _LEFT_OUT)
+        looked_at = sorted(each for each in folders if not each.startswith(".") and each not in _LEFT_OUT)
+        folders[:] = [each for each in looked_at if not is_skipped(Path(place, each))]
         for each in names:
             path = Path(place, each)
             if each.lower().endswith(suffixes) and not each.startswith(".") and not path.is_symlink():
+                if is_skipped(path):
+                    continue
                 found.append(path.relative_to(folder).as_posix())
         if len(found) > _MAX_FILES:
             raise GateRefused(f"{folder} has more than {_MAX_FILES:,} files: name the folders that matter.")

@@ -30,9 +30,12 @@ def in_words(found: Compared) -> Iterator[str]:
     left = max(0, len(breaking) - _LINES) + max(0, len(others) - _LINES)
     if left:
         yield f"  … and {left:,} more: --json has them all"
-    if found.left_out:
-        shown = ", ".join(found.left_out[:5]) + (" and others" if len(found.left_out) > 5 else "")
-        yield f"Not compared, since they are no schemas, vectors or valid specifications: {shown}"
+    for names, told in (
+        (found.skipped, "Not looked at"),
+        (found.left_out, "Not compared, since they are no schemas, vectors or valid specifications"),
+    ):
+        if names:
+            yield f"{told}: {', '.join(names[:5])}" + (" and others" if len(names) > 5 else "")
 
 
 def _headline(found: Compared, breaking: int, others: int) -> str:

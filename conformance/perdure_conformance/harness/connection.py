@@ -6,7 +6,8 @@ same code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from perdure.kernel.values import JsonObject
@@ -63,6 +64,27 @@ class AdapterFault(Exception):
 
 class Silence(Exception):
     """No answer came within the time-out: what the operation did is unknown, and this connection is of no more use."""
+
+
+@dataclass(slots=True)
+class Silences:
+    """The silences of one judgement: after the first it goes on, and at the second it ends."""
+
+    check: str = ""
+    """What asks now, in words; empty if a case is played again."""
+    first: str = ""
+    """What was not answered the first time; empty if all was."""
+
+    def during(self, check: str, *requirements: str) -> None:
+        """Note which check asks from now on, and for which requirements."""
+        self.check = f"{check!r}" + (f", for {', '.join(requirements)}" if requirements else "")
+
+    def bear(self, silence: Silence, operation: str, stderr: Callable[[], str]) -> None:
+        """Bear the first one. Raises `AdapterFault` at the second, which tells of both."""
+        if self.first:
+            told = f"{silence}, for the second time; before, there was no answer to {self.first}."
+            raise AdapterFault("silence", told, stderr()) from silence
+        self.first = operation + (f" in {self.check}" if self.check else "")
 
 
 class Unsupported(Exception):

@@ -36,7 +36,7 @@ class LocalConnection:
     def call(self, method: str, params: JsonObject) -> JsonObject:
         """Make one call and hold its result against the very schemas of the wire."""
         schemas.check_params(method, params)
-        self._transcript.sent(messages.encode_line({"method": method, "params": params}))
+        self._transcript.sent(messages.encode_own({"method": method, "params": params}))
         self._calls.put(lambda: self._served.dispatch(method, params))
         try:
             result, error = self._outcomes.get(timeout=self._timeout_s)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from perdure.kernel.values import JsonObject, JsonValue
+import msgspec
+
+from perdure.kernel.values import JsonObject
 
 PROTOCOL = 1
 METHOD_NOT_FOUND = -32601
@@ -23,12 +25,16 @@ def line_limit_bytes(ours: Mapping[str, int], theirs: Mapping[str, int]) -> int:
 
 def encode_request(request_id: str, method: str, params: JsonObject) -> bytes:
     """Return the line that asks for `method`."""
-    message: dict[str, JsonValue] = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-    return encode_line(message)
+    return encode_own({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
+def encode_own(message: JsonObject) -> bytes:
+    """Return a message of the harness, which is sure to be JSON, as a line, LF included."""
+    return msgspec.json.encode(message) + b"\n"
 
 
 def encode_line(message: JsonObject) -> bytes:
-    """Return one message as a line, LF included."""
+    """Return a message that anybody may have made as a line, LF included: what is no JSON shows when it is read."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8") + b"\n"
 
 

@@ -5,12 +5,14 @@ To import what reads schemas is half of what such a process takes to start.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
+import msgspec
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
@@ -22,11 +24,26 @@ _Schema = bool | Mapping[str, Any]
 
 _ERRORS_COMPARED = 16
 
+_RIGHT: Final[set[tuple[str, bytes]]] = set()
+"""What was held against a schema and is right: one process judges many, and most of what is said is the same."""
+_RIGHT_AT_MOST: Final = 2**16
+_BYTES_REMEMBERED: Final = 2**20
+
 
 def first_problem(schema: str, instance: JsonValue) -> str | None:
-    """Return where and how `instance` breaks the schema, or None."""
+    """Return where and how `instance` breaks the schema, or None. What is right is looked at once."""
+    written = msgspec.json.encode(instance)
+    key = (schema, hashlib.sha256(written).digest()) if len(written) <= _BYTES_REMEMBERED else None
+    if key in _RIGHT:
+        return None
     error = best_match(islice(_validator(schema).iter_errors(instance), _ERRORS_COMPARED))
-    return None if error is None else _sentence(_of_what_was_meant(error))
+    if error is not None:
+        return _sentence(_of_what_was_meant(error))
+    if key is not None:
+        if len(_RIGHT) >= _RIGHT_AT_MOST:
+            _RIGHT.clear()
+        _RIGHT.add(key)
+    return None
 
 
 def about_a_refusal(method: str, result: JsonObject) -> str:

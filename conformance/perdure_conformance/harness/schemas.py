@@ -35,7 +35,7 @@ def check_params(method: str, params: JsonObject) -> None:
         if params.is_held:
             return
         params.is_held = True
-    request: JsonObject = {"jsonrpc": "2.0", "id": "h-1", "method": method, "params": params}
+    request: JsonObject = {"jsonrpc": "2.0", "id": "h-1", "method": method, "params": {}}  # Any object will do.
     problem = _first_problem("request", request) or _first_problem(_form(method, "params", params), params)
     assert problem is None, f"the suite would send a bad {method}: {problem}"
 
@@ -54,7 +54,7 @@ def decode_reply(line: bytes, request_id: str, method: str, params: JsonObject) 
         ) from error
     if isinstance(message, dict) and "method" in message:
         raise AdapterFault("unasked", f"A request of its own came while {method} was pending: {quote(line)}.")
-    problem = _wrong_form(message, request_id) or _first_problem("reply", message)
+    problem = _wrong_form(message, request_id) or _wrong_reply(message)
     if problem is not None or not isinstance(message, dict):
         raise AdapterFault("wrong_reply", f"The answer to {method} is no reply: {problem}. It was {quote(line)}.")
     if message["id"] != request_id:
@@ -119,6 +119,13 @@ def _wrong_form(message: JsonValue, request_id: str) -> str | None:
     if ("result" in message) == ("error" in message):
         return 'it needs either "result" or "error"'
     return None
+
+
+def _wrong_reply(message: JsonValue) -> str | None:
+    """Return how a reply breaks its schema, which asks of its id that it is a text, and of its result an object."""
+    assert isinstance(message, dict)
+    outline: JsonObject = {**message, "id": "", **({"result": {}} if isinstance(message.get("result"), dict) else {})}
+    return _first_problem("reply", outline) and _first_problem("reply", message)
 
 
 def _wrong_id(method: str, found: str, wanted: str) -> AdapterFault:

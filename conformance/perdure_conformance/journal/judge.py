@@ -127,6 +127,7 @@ class _JournalCourt(Court[JournalCase, Capabilities]):
         only = self.options.only
         scripts = [script for script in ALL_SCRIPTS if not only or only & set(script.reaches)]
         for script in self.each("scripts", scripts):
+            self._tally.silences.during(script.name, *script.reaches)
             if script.alone and not self._makes_sense_apart():
                 continue
             for _ in range(self._plan.races if script.depends_on_timing else 1):
@@ -199,6 +200,7 @@ class _JournalCourt(Court[JournalCase, Capabilities]):
     def _machine_round(self, place: _Place, seed: int) -> None:
         from perdure_conformance.journal.machine import run_machine  # noqa: PLC0415 - see `effort`
 
+        self._tally.silences.during(place.machine)
         off = self._off | frozenset(self.judgement.findings)
         stops: list[tuple[PlayOf, Violation]] = []
         faults: list[tuple[PlayOf, AdapterFault]] = []

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import lru_cache
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -232,6 +233,35 @@ def _padded(letter: Letter, size_bytes: int) -> str:
     return letter * count + "x" * rest
 
 
+class _Sealed:
+    """Records that were sealed are kept, as long as all of them are not too long: many are sent the same."""
+
+    _CHARACTERS_OF_AN_APPEND: Final = 2**19
+    """More than that are few long records, which are sealed as quickly as they are found."""
+    _CHARACTERS: Final = 2**25
+
+    def __init__(self) -> None:
+        self._kept: dict[Hashable, tuple[Envelope, ...]] = {}
+        self._characters = 0
+
+    def get(self, key: Hashable, seal_all: Callable[[], tuple[Envelope, ...]]) -> tuple[Envelope, ...]:
+        """Return what was sealed under a key; it is sealed now if it is not there."""
+        if (found := self._kept.get(key)) is not None:
+            return found
+        records = seal_all()
+        characters = sum(len(record.body) for record in records)
+        if characters <= self._CHARACTERS_OF_AN_APPEND:
+            if self._characters > self._CHARACTERS:
+                self._kept.clear()
+                self._characters = 0
+            self._kept[key] = records
+            self._characters += characters
+        return records
+
+
+_SEALED: Final = _Sealed()
+
+
 class Identities:
     """The identities of one play, a function of its seed and number: the same play has the same ones again."""
 
@@ -240,19 +270,22 @@ class Identities:
 
     def run_id(self, number: int) -> RunId:
         """Return the id of a run."""
-        return RunId(self._uuid("run", number))
+        return RunId(self._id("run", number))
 
     def event_id(self, number: int) -> EventId:
         """Return the id of an event."""
-        return EventId(self._uuid("event", number))
+        return EventId(self._id("event", number))
 
     def owner_id(self, number: int) -> OwnerId:
         """Return the id of an owner of leases."""
-        return OwnerId(self._uuid("owner", number))
+        return OwnerId(self._id("owner", number))
 
     def envelopes(self, operation: Append) -> tuple[Envelope, ...]:
         """Build the records of an append."""
-        return tuple(self._envelope(operation, index) for index in range(len(operation.records)))
+        key = (self._prefix, operation.run, operation.expected_next, operation.records)
+        return _SEALED.get(
+            key, lambda: tuple(self._envelope(operation, index) for index in range(len(operation.records)))
+        )
 
     def snapshot_body(self, operation: SaveSnapshot) -> str:
         """Build the body of a snapshot: canonical JSON that only its bytes keep."""
@@ -285,9 +318,14 @@ class Identities:
             batch_size=len(operation.records) if spec.batch is None else spec.batch[1],
         )
 
-    def _uuid(self, kind: str, number: int) -> str:
-        """Return an id that differs from others of its kind at its end if the number is even, else at its start."""
-        digest = hashlib.sha256(f"{self._prefix}/{kind}".encode()).hexdigest()
-        same, differs = digest[:26], f"{number:04x}"
-        text = f"{same}00{differs}" if number % 2 == 0 else f"{differs}{same[4:]}000001"
-        return str(uuid.UUID(text, version=4))
+    def _id(self, kind: str, number: int) -> str:
+        return _uuid(f"{self._prefix}/{kind}", number)
+
+
+@lru_cache(maxsize=2**14)
+def _uuid(prefix: str, number: int) -> str:
+    """Return an id that differs from others of its prefix at its end if the number is even, else at its start."""
+    digest = hashlib.sha256(prefix.encode()).hexdigest()
+    same, differs = digest[:26], f"{number:04x}"
+    text = f"{same}00{differs}" if number % 2 == 0 else f"{differs}{same[4:]}000001"
+    return str(uuid.UUID(text, version=4))

@@ -32,7 +32,7 @@ from perdure.journal.contract import (
 )
 from perdure.kernel.identity import RunId
 from perdure.kernel.values import JsonObject
-from perdure_conformance.harness.connection import AdapterFault, Connection, Silence
+from perdure_conformance.harness.connection import AdapterFault, Connection, Silence, Silences
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.journal.calls import LoadCall, Names, Noun
@@ -44,6 +44,7 @@ from perdure_conformance.journal.client import (
     NotSupported,
     may_be_sent,
 )
+from perdure_conformance.journal.describe import sentence
 from perdure_conformance.journal.differences import actual, expected
 from perdure_conformance.journal.operations import (
     Acquire,
@@ -78,6 +79,7 @@ from perdure_conformance.journal.world import (
     HurtAppendStep,
     HurtLoadStep,
     HurtSnapshotStep,
+    LoadSnapshotStep,
     LoadStep,
     SaveSnapshotStep,
     Step,
@@ -111,8 +113,7 @@ class Tally:
     """How often the guard of each requirement was reached."""
     durable_operations: int = 0
     acknowledged_once: bool = False
-    silences: int = 0
-    """How often no answer came within the time-out."""
+    silences: Silences = field(default_factory=Silences)
 
 
 class Site:
@@ -126,6 +127,8 @@ class Site:
         self._clients: dict[int, JournalClient] = {}
         self._description: Description | None = None
         self._stderr = ""
+        self.snapshots: dict[str, tuple[Identities, SaveSnapshot]] = {}
+        """What was saved here, by its body: in which play, and how."""
 
     def describe(self) -> Description:
         """Return what the implementation says of itself."""
@@ -536,6 +539,7 @@ class Play:
             )
             return
         snapshot = Snapshot(operation.sequence, self._ids.snapshot_body(operation))
+        self._site.snapshots[snapshot.body] = (self._ids, operation)
         params: JsonObject = {"run_id": run_id, "sequence": snapshot.sequence, "body": snapshot.body}
         is_too_large = utf8_bytes(snapshot.body) > self.limits.max_snapshot_bytes
         answer = self._ask(operation.handle, "save_snapshot", params)
@@ -686,10 +690,10 @@ class Play:
 
     def _restart(self, handle: int, silence: Silence) -> None:
         """Kill and restart what did not answer; once in a judgement that may happen."""
-        self._tally.silences += 1
         self._site.kill(handle)
-        if self._tally.silences > 1:
-            raise AdapterFault("silence", f"{silence}, for the second time.", self._site.stderr())
+        last = self.operations[-1]
+        told = "a race" if isinstance(last, Race) else sentence(last, self._site.noun)
+        self._tally.silences.bear(silence, told, self._site.stderr)
         if self.claims.durable is None:
             raise Inconclusive(f"{silence}, and without a claim of durability nothing can be said of what is left")
         self.world.reopened(handle, "crash")
@@ -742,8 +746,19 @@ class Play:
             self.answers[-1] += f"; {_word(step.answer)}"
         elif isinstance(step, FileStep):
             self.answers[-1] = "as it must be" if step.found == step.due else "not as it must be"
+        elif isinstance(step, LoadSnapshotStep) and isinstance(step.answer, Snapshot):
+            self.answers[-1] = self._whose(step.answer)
         elif not isinstance(step, DescriptionStep):
             self.answers[-1] = _word(step.answer)
+
+    def _whose(self, snapshot: Snapshot) -> str:
+        """Return which of the snapshots that were saved has come, known by its body."""
+        if snapshot.body not in self._site.snapshots:
+            return f"a snapshot at {snapshot.sequence} that nobody saved"
+        identities, saved = self._site.snapshots[snapshot.body]
+        at = f"{saved.sequence}" + ("" if snapshot.sequence == saved.sequence else f", as if at {snapshot.sequence}")
+        earlier = "" if identities is self._ids else " before, on other runs"
+        return f"the snapshot of run {saved.run} at {at}{earlier}"
 
 
 _METHODS: dict[type, str] = {

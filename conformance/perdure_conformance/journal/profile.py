@@ -13,6 +13,7 @@ from perdure_conformance.journal.judge import checks_of, judge
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
+from perdure_conformance.journal.written import checks
 from perdure_conformance.suite import Profile, Sizes
 
 
@@ -31,6 +32,7 @@ def under(rules: Rules) -> Profile[JournalCase, Capabilities]:
         level=claims.level,
         not_covered=claims.not_covered,
         checks_of=checks_of,
+        written=checks,
         meanings=claims.MEANINGS,
         mutants=MUTANTS,
         twins=TWINS,

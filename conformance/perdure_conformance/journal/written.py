@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
+from perdure_conformance.journal.describe import numbered
 from perdure_conformance.journal.operations import Append, one_by_one
 from perdure_conformance.journal.scripts import SCRIPTS, SNAPSHOT_AND_LEASE_SCRIPTS, Script
 from perdure_conformance.journal.scripts_of_races import RACE_SCRIPTS
 from perdure_conformance.journal.scripts_on_files import FILE_SCRIPTS, LIMIT_SCRIPTS
+from perdure_conformance.suite import WrittenCheck
 
 _A_PROCESS: Final = 200
 """To start one takes as long as to send so many records."""
@@ -24,3 +28,15 @@ def _weight(script: Script) -> int:
 ALL_SCRIPTS: Final[tuple[Script, ...]] = tuple(
     sorted(SCRIPTS + SNAPSHOT_AND_LEASE_SCRIPTS + LIMIT_SCRIPTS + FILE_SCRIPTS + RACE_SCRIPTS, key=_weight)
 )
+
+
+def checks() -> Mapping[str, WrittenCheck]:
+    """Return every script by its name."""
+    return {
+        script.name: WrittenCheck(
+            script.reaches,
+            partial(numbered, script.operations, (), "process" if script.alone else "handle"),
+            "each answer is judged by every requirement",
+        )
+        for script in ALL_SCRIPTS
+    }

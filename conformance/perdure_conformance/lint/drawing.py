@@ -28,8 +28,13 @@ COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "blocked": ("#fbefff", "#8250df"),
     "cancelled": ("#eaeef2", "#59636e"),
     "skipped": ("#f6f8fa", "#818b98"),
+    "reached": ("#dafbe1", "#1a7f37"),
+    "unreachable": ("#ffebe9", "#cf222e"),
+    "not_found": ("#fff8c5", "#9a6700"),
 }
-"""What nodes are filled with and framed by, by their status; one that is pending looks like any."""
+"""What nodes are filled with and framed by, by their status; one that is pending looks like any.
+
+The last three are what an exploration says of nodes."""
 
 _SHOWN_CHARACTERS: Final = 40
 
@@ -42,7 +47,7 @@ class Box:
     is_initial: bool
     is_child: bool
     status: str | None = None
-    """How the node stands, if a run is shown."""
+    """How the node stands, if a run or an exploration is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +73,16 @@ class Panel:
     arrows: tuple[Arrow, ...]
     union: Sequence[Sequence[int]]
     initial: Sequence[int]
+    signs: tuple[str, ...] = RUN_LEGEND
+    """What the signs of what became of nodes and edges mean, if that is shown."""
+    heading: str = "As the run ended"
+    """What that is, in words."""
 
 
 def legend(panels: Sequence[Panel]) -> tuple[str, ...]:
     """Return what the signs of a picture mean."""
-    has_run = any(box.status is not None for panel in panels for box in panel.boxes)
-    return (*LEGEND, *RUN_LEGEND) if has_run else LEGEND
+    signs = (panel.signs for panel in panels if any(box.status is not None for box in panel.boxes))
+    return (*LEGEND, *next(signs, ()))
 
 
 def panels(specification: Specification) -> list[Panel]:

@@ -110,7 +110,7 @@ def _described(panels: Sequence[Panel]) -> str:
         )
         told.append(f"{panel.title}: {len(names)} nodes; begins with {first}. {arrows}".rstrip(". ") + ".")
         ends = [f"{name} {box.lines[-1]}" for name, box in zip(names, panel.boxes, strict=True) if box.status]
-        told += [f"As the run ended: {', '.join(ends)}."] if ends else []
+        told += [f"{panel.heading}: {', '.join(ends)}."] if ends else []
     return " ".join(told)
 
 

@@ -54,9 +54,9 @@ class ReducerCase(QuestionCase[Query], frozen=True, kw_only=True, tag="reducer")
             yield from _shown_in_words(question.shown)
             return
         for sequence, entry in enumerate(question.history, 1):
-            yield f"{sequence}. v{entry.version} {_compact(entry.event)}"
+            yield f"{sequence}. v{entry.version} {compact(entry.event)}"
         if question.command is not None:
-            yield f"command {_compact(question.command)}"
+            yield f"command {compact(question.command)}"
 
     def timeline(self, answers: tuple[str, ...]) -> Timeline:
         """Return the history that fails, event by event, a lane for each node, and what is asked about it."""
@@ -66,9 +66,9 @@ class ReducerCase(QuestionCase[Query], frozen=True, kw_only=True, tag="reducer")
         if last.shown is not None:
             return _of_what_is_shown(last.shown, answers)
         events = [entry.event for entry in last.history]
-        lanes = list(dict.fromkeys(["the run", *filter(None, map(_node, events)), "the kernel"]))
-        moments = [Moment(lanes.index(_node(event) or "the run"), _type(event)) for event in events]
-        asked = "reduce" if last.command is None else f"decide {_type(last.command)}"
+        lanes = list(dict.fromkeys(["the run", *filter(None, map(node_of, events)), "the kernel"]))
+        moments = [Moment(lanes.index(node_of(event) or "the run"), type_of(event)) for event in events]
+        asked = "reduce" if last.command is None else f"decide {type_of(last.command)}"
         moments.append(Moment(lanes.index("the kernel"), asked, answers[-1] if answers else ""))
         return Timeline(tuple(lanes), tuple(moments))
 
@@ -81,12 +81,12 @@ def _of_what_is_shown(shown: Shown, answers: tuple[str, ...]) -> Timeline:
     return Timeline(("the journal", "the kernel"), tuple(moments))
 
 
-def _type(event: Mapping[str, JsonValue]) -> str:
+def type_of(event: Mapping[str, JsonValue]) -> str:
     """Return what an event or a command is; it may be none that the model knows."""
     return str(event.get("type", "without a type"))
 
 
-def _node(event: Mapping[str, JsonValue]) -> str | None:
+def node_of(event: Mapping[str, JsonValue]) -> str | None:
     """Return the node that an event is about; None if it is about none."""
     node = event.get("node", event.get("source"))
     return node if isinstance(node, str) else None
@@ -100,7 +100,8 @@ def _shown_in_words(shown: Shown) -> Iterator[str]:
         yield f"snapshot {shown.snapshot.sequence} {_cut(ascii(shown.snapshot.body)[1:-1])}"
 
 
-def _compact(value: object) -> str:
+def compact(value: object) -> str:
+    """Return a value on a line, cut."""
     return _cut(json.dumps(value, ensure_ascii=True, separators=(",", ":")))
 
 

@@ -13,6 +13,7 @@ from perdure_conformance.reducer.judge import checks_of, judge
 from perdure_conformance.reducer.mutants import MUTANTS
 from perdure_conformance.reducer.rules import RULES
 from perdure_conformance.reducer.twins import TWINS
+from perdure_conformance.reducer.written import checks
 from perdure_conformance.suite import Profile, Sizes
 
 REDUCER: Final = Profile(
@@ -28,6 +29,7 @@ REDUCER: Final = Profile(
     level=claims.level,
     not_covered=claims.not_covered,
     checks_of=checks_of,
+    written=checks,
     meanings=claims.MEANINGS,
     mutants=MUTANTS,
     twins=TWINS,

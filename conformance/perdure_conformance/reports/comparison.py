@@ -185,7 +185,8 @@ def document(found: Comparison) -> JsonObject:
 
 
 def in_words(found: Comparison) -> list[str]:
-    """Return the comparison for people."""
+    """Return the comparison for people: each requirement once, in a list if it is in one report alone and no worse."""
+    listed = _in_one_alone(found)
     count = len(found.regressions)
     worse = f"{count} REGRESSION{'S' if count > 1 else ''}" if count else "NO REGRESSION"
     lines = [f"{worse}  {tell_outcome(found.before)} before, {tell_outcome(found.after)} after"]
@@ -193,18 +194,25 @@ def in_words(found: Comparison) -> list[str]:
         lines += [
             f"  {heading:<8} {change.id}  {_told(change.before)} → {_told(change.after)}"
             for change in found.changes
-            if change.way == wanted
+            if change.way == wanted and change.id not in listed
         ]
     lines += [f"  worse    {name}  {why}" for name, why in _reasons(found) if name in found.regressions]
     lists = {
-        "newly covered": found.newly_covered,
-        "no longer covered": found.no_longer_covered,
+        "newly covered": [name for name in found.newly_covered if name in listed],
+        "no longer covered": [name for name in found.no_longer_covered if name in listed],
         "not covered, by the second alone": found.gaps_opened,
         "not covered, by the first alone": found.gaps_closed,
     }
     lines += [f"  {heading}: {', '.join(names)}" for heading, names in lists.items() if names]
     lines += [f"  other {each.what}: {each.before} → {each.after}" for each in found.conditions]
     return lines
+
+
+def _in_one_alone(found: Comparison) -> frozenset[str]:
+    """Return what one report covers and the other does not name, without being worse for it."""
+    covered = {*found.newly_covered, *found.no_longer_covered}
+    alone = (each for each in found.changes if None in {each.before, each.after} and each.way != "worse")
+    return frozenset(each.id for each in alone if each.id in covered)
 
 
 def _reasons(found: Comparison) -> Iterator[tuple[str, str]]:

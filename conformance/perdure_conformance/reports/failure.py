@@ -152,11 +152,18 @@ def meaning_of_fault(failure: str) -> str:
 
 
 def last_words(stderr: str, lines: int = _STDERR_LINES_SHOWN) -> list[str]:
-    """Return standard error for people: its beginning, where some languages tell the cause, and its end."""
-    said = [line for line in inert(stderr).splitlines() if line.strip() != _SAYS_NOTHING]
+    """Return standard error for people: its beginning and its end, where most languages tell the cause.
+
+    Of what is between them, it is the first line that says it is about an error.
+    """
+    said = [line for line in inert(stderr).splitlines() if line.strip() not in {"", _SAYS_NOTHING}]
     if len(said) > lines:
         begun = lines // 2
-        said = [*said[:begun], f"… ({len(said) - lines:,} more lines)", *said[begun - lines :]]
+        between = said[begun : begun - lines]
+        telling = [line for line in between if "error" in line.lower()][:1]
+        left_out = len(between) - len(telling)
+        more = [f"… ({left_out:,} more {'line' if left_out == 1 else 'lines'})"] if left_out else []
+        said = [*said[:begun], *telling, *more, *said[begun - lines :]]
     return [f"stderr    {line}" for line in said]
 
 

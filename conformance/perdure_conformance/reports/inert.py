@@ -7,6 +7,7 @@ import unicodedata
 from typing import Final
 
 _STEERING: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_NOT_PLAIN: Final = re.compile(r"[^\n\t -~]")
 _COMMAND: Final = re.compile(r"(?P<before>^[^\S\n]*):(?=:)|#(?=#[a-z]*\[)", re.MULTILINE)
 """What services that run jobs obey when they read it in a log: `::error::` where a line begins, `##[…]`, `##vso[…]`."""
 
@@ -17,8 +18,7 @@ def inert(text: str) -> str:
     That is every control, format and unassigned character, except LF and tab, and the first character of a command to
     whoever reads a log.
     """
-    harmless = "".join(character if _is_harmless(character) else _escape(character) for character in text)
-    return _COMMAND.sub(_without_sign, harmless)
+    return _COMMAND.sub(_without_sign, _NOT_PLAIN.sub(_harmless, text))
 
 
 def cut(text: str, most: int) -> str:
@@ -28,12 +28,9 @@ def cut(text: str, most: int) -> str:
     return f"{inert(text[:most])}… ({len(text) - most:,} more characters are left out)"
 
 
-def _is_harmless(character: str) -> bool:
-    return character in "\n\t" or unicodedata.category(character) not in _STEERING
-
-
-def _escape(character: str) -> str:
-    return ascii(character)[1:-1]
+def _harmless(found: re.Match[str]) -> str:
+    character = found[0]
+    return character if unicodedata.category(character) not in _STEERING else ascii(character)[1:-1]
 
 
 def _without_sign(found: re.Match[str]) -> str:

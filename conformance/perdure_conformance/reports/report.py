@@ -214,9 +214,12 @@ def _why(judgement: Judgement, requirement: str, verdict: Verdict) -> dict[str, 
     """Return why nothing can be said of a requirement, if that is so."""
     if verdict != "inconclusive":
         return {}
-    ended = AFTERWARDS[judgement.fault.kind] if judgement.fault is not None else None
-    drawn = "something drawn had no definite answer"
-    return {"why": inert(judgement.inconclusive.get(requirement) or ended or drawn)}
+    ended = AFTERWARDS[judgement.fault.kind] if judgement.fault is not None else ""
+    why = ended or "something drawn had no definite answer"
+    if times := judgement.reached[requirement]:
+        kept = f"kept {'once' if times == 1 else f'{times:,} times'}"
+        why = f"{kept}; cut short {ended}" if ended else f"{kept}; {why}"
+    return {"why": inert(judgement.inconclusive.get(requirement) or why)}
 
 
 def _fault(judgement: Judgement, cases: Mapping[str, str]) -> JsonValue:

@@ -44,7 +44,7 @@ class SpecCase(QuestionCase[Question], frozen=True, kw_only=True, tag="spec"):
 
     def question_in_words(self, question: Question) -> Iterable[str]:
         """Return a document, and the handlers that were given with it."""
-        return _in_words(question)
+        return in_words(question)
 
 
 def _size(question: Question) -> int:
@@ -56,7 +56,8 @@ def _size(question: Question) -> int:
         return 1 + length_of(question.document) // 10
 
 
-def _in_words(question: Question) -> list[str]:
+def in_words(question: Question) -> list[str]:
+    """Return a document, and the handlers that were given with it; what is long is cut."""
     pieces = [
         piece if isinstance(piece, str) else f"⟨{piece.text!a}, {piece.times:,} times⟩" for piece in question.document
     ]

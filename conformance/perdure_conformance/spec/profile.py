@@ -12,6 +12,7 @@ from perdure_conformance.spec.judge import checks_of, judge
 from perdure_conformance.spec.mutants import MUTANTS
 from perdure_conformance.spec.rules import RULES
 from perdure_conformance.spec.twins import TWINS
+from perdure_conformance.spec.written import checks
 from perdure_conformance.suite import Profile, Sizes
 
 SPEC: Final = Profile(
@@ -27,6 +28,7 @@ SPEC: Final = Profile(
     level=claims.level,
     not_covered=claims.not_covered,
     checks_of=checks_of,
+    written=checks,
     meanings=claims.MEANINGS,
     mutants=MUTANTS,
     twins=TWINS,

@@ -10,8 +10,10 @@ renderings  what the renderings of reports promise, and how that is seen
 released    a small release, as one value, and its folder
 planted     changes of that release, each breaking one beside a compatible twin
 gating      what the compatibility gate promises, and how that is seen
+explorations  what explorations promise, and specifications of which it is known what is possible
 mutants     tools that are wrong, each in one way
 mutants_of_gates  those whose compatibility gate is wrong
+mutants_of_explorations  those whose exploration is wrong
 mutants_of_reports  those whose renderings are wrong
 selftest    the kill matrix of the tool
 """

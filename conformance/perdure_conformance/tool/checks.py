@@ -35,7 +35,7 @@ from perdure_conformance.reports.report import Report, build
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Judgement, Options, Part
 from perdure_conformance.terms import NO_TERMS, Entry, Expected, Terms
-from perdure_conformance.tool import frozen, gating, planted, renderings, samples
+from perdure_conformance.tool import explorations, frozen, gating, planted, renderings, samples
 from perdure_conformance.tool.trial import Document, Tool
 from perdure_conformance.vectors.folder import wanted_of
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
@@ -529,6 +529,18 @@ def nothing_compared_is_no_pass(tool: Tool) -> Complaint:
 def replays_are_told(tool: Tool) -> Complaint:
     """Replay stored histories and golden vectors, on the model and on kernels that are wrong."""
     return gating.replayed_histories_are_told(tool.replay) or gating.vectors_decide_what_is_right(tool.replay)
+
+
+@check("TOL-031")
+def explorations_are_right(tool: Tool) -> Complaint:
+    """Explore small specifications of which it is known what their runs can do."""
+    return explorations.what_is_told_is_so(tool.explore)
+
+
+@check("TOL-032")
+def what_was_not_explored_is_not_excluded(tool: Tool) -> Complaint:
+    """Explore the same, and stop at the first state."""
+    return explorations.bounds_are_told(tool.explore)
 
 
 def _verified(

@@ -31,7 +31,7 @@ from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.world import AcquireStep, LoadStep
 from perdure_conformance.requirements import Requirement
 from perdure_conformance.terms import Expected, Surprise, parsed, surprises
-from perdure_conformance.tool import mutants_of_gates, mutants_of_reports
+from perdure_conformance.tool import mutants_of_explorations, mutants_of_gates, mutants_of_reports
 from perdure_conformance.tool.samples import write
 from perdure_conformance.tool.trial import Document, Tool, ToolMutant
 from perdure_conformance.vectors.folder import Difference, Wanted, What, differences
@@ -548,4 +548,5 @@ TOOL_MUTANTS: tuple[ToolMutant, ...] = (
     ),
     ToolMutant("LooksForNoGap", "TOL-024", "compares vectors, and asks for no more", Tool(gaps=lambda vectors: [])),  # noqa: ARG005
     ToolMutant("CountsTypesOnce", "TOL-024", "takes an event of one version for all", Tool(gaps=_gaps_but_versions)),
+    *mutants_of_explorations.MUTANTS,
 )

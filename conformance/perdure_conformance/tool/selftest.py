@@ -32,9 +32,9 @@ def judge_the_tool() -> ToolKill:
 
 
 def kill(mutant: ToolMutant) -> ToolKill:
-    """Try one mutant on the checks of the requirement that it breaks."""
-    complaints = [check(mutant.tool) for check in CHECKS[mutant.breaks]]
-    problems = () if any(complaints) else (f"survives: {mutant.breaks} finds nothing wrong with it",)
+    """Try one mutant on the checks of the requirement that it breaks, up to the first that complains."""
+    found = any(check(mutant.tool) for check in CHECKS[mutant.breaks])
+    problems = () if found else (f"survives: {mutant.breaks} finds nothing wrong with it",)
     return ToolKill(mutant.name, mutant.breaks, mutant.fault, problems)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from perdure.kernel.values import JsonObject
 from perdure_conformance.adapters.exchange import exchange
 from perdure_conformance.adapters.smoke import Smoked, smoke
+from perdure_conformance.exploration import results
 from perdure_conformance.gate import comparison as comparison_of_releases
 from perdure_conformance.gate import replaying
 from perdure_conformance.golden.coverage import gaps
@@ -21,7 +22,7 @@ from perdure_conformance.journal import profile
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.reports import comparison, rendering
 from perdure_conformance.suite import AnyProfile
-from perdure_conformance.tool import gating, renderings
+from perdure_conformance.tool import explorations, gating, renderings
 from perdure_conformance.vectors.folder import Difference, Wanted, differences
 from perdure_conformance.vectors.vector import Vector
 
@@ -56,6 +57,8 @@ class Tool:
     """Compares two releases, with stored histories if there are any, and says what `perdure gate --json` says."""
     replay: gating.Replay = replaying.replayed
     """Replays the histories in a folder on a kernel, and says the same."""
+    explore: explorations.Explore = results.told
+    """Explores a specification, up to so many states, and says what `perdure explore --json` says."""
 
     @property
     def journal(self) -> AnyProfile:

@@ -68,16 +68,14 @@ from perdure.kernel.state import (
 
 def applied(state: State, event: EventV5, version: int, rules: Rules) -> State:
     """Return the state after an event that is legal here."""
-    state = replace(state, sequence=state.sequence + 1, version=version)
-    match rules.charge(event):
-        case "attempts":
-            state = replace(state, attempts_used=state.attempts_used + 1)
-        case "transitions":
-            state = replace(state, transitions_used=state.transitions_used + 1)
-        case None:
-            pass
-        case charged:
-            assert_never(charged)
+    charged = rules.charge(event)
+    state = replace(
+        state,
+        sequence=state.sequence + 1,
+        version=version,
+        attempts_used=state.attempts_used + (charged == "attempts"),
+        transitions_used=state.transitions_used + (charged == "transitions"),
+    )
     return tidied(_changed_by(state, event, rules), rules)
 
 
@@ -189,10 +187,12 @@ def _started(state: State, event: NodeStarted | ChildStarted, rules: Rules) -> S
 
 def _outcome_committed(state: State, event: NodeOutcomeCommitted, rules: Rules) -> State:
     position = state.plan.positions[event.node]
-    state = replace(state, last_outcome=state.sequence, outcomes=state.outcomes.set(state.sequence, event.outcome))
+    attempts = state.attempts
     if event.attempt_id is not None:
-        attempt = replace(state.attempts[event.attempt_id], outcome=state.sequence)
-        state = replace(state, attempts=state.attempts.set(event.attempt_id, attempt))
+        attempt = replace(attempts[event.attempt_id], outcome=state.sequence)
+        attempts = attempts.set(event.attempt_id, attempt)
+    outcomes = state.outcomes.set(state.sequence, event.outcome)
+    state = replace(state, last_outcome=state.sequence, outcomes=outcomes, attempts=attempts)
     if state.agenda.cancelling is not None:
         return _cancelled(state, position, rules)
     if event.attempt_id is None:

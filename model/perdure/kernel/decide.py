@@ -5,7 +5,7 @@ Source: ADR-0032, "Commands, events, state, and effects"; "Commands and their ba
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from perdure.kernel.changes import applied
 from perdure.kernel.commands import (
@@ -65,12 +65,25 @@ from perdure.kernel.values import JsonError, digest
 Events = tuple[EventV5, ...]
 
 
+class Decision(NamedTuple):
+    """What a command gives: its events, and the state that `reduce` makes of them."""
+
+    events: Events
+    state: State
+
+
 def decide(state: State | None, command: AnyCommand, rules: Rules = RULES) -> Events | Rejection:
     """Return the events of a command, one atomic batch; or why there are none.
 
     What was asked before is answered first, then that the run has ended, then everything else. The texts of a command
     are as its schema says; its values, sizes and numbers may be any, and no event is given that no record can hold.
     """
+    found = decided(state, command, rules)
+    return found if isinstance(found, Rejection) else found.events
+
+
+def decided(state: State | None, command: AnyCommand, rules: Rules = RULES) -> Decision | Rejection:
+    """Return the same with the state after the batch, for whoever would reduce what was decided just now."""
     if isinstance(command, CreateRun):
         return _creation(state, command, rules)
     if state is None:
@@ -94,16 +107,16 @@ def decide(state: State | None, command: AnyCommand, rules: Rules = RULES) -> Ev
     return _batch(state, within_budget(state, opening, RUNTIME_VERSION, rules), rules)
 
 
-def _batch(state: State, opening: EventV5 | None, rules: Rules) -> Events:
+def _batch(state: State, opening: EventV5 | None, rules: Rules) -> Decision:
     events = []
     while opening is not None:
         events.append(opening)
         state = applied(state, opening, RUNTIME_VERSION, rules)
         opening = owed(state, rules)
-    return tuple(events)
+    return Decision(tuple(events), state)
 
 
-def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events | Rejection:
+def _creation(state: State | None, command: CreateRun, rules: Rules) -> Decision | Rejection:
     try:
         content_hash = digest(covered_by_hash(command.specification))
     except JsonError as error:
@@ -127,10 +140,11 @@ def _creation(state: State | None, command: CreateRun, rules: Rules) -> Events |
     first = created(event, RUNTIME_VERSION, rules)
     if isinstance(first, Rejection):
         return first
-    return (event, *_batch(first, owed(first, rules), rules))
+    done = _batch(first, owed(first, rules), rules)
+    return Decision((event, *done.events), done.state)
 
 
-def _settled(state: State, rules: Rules) -> Events | Rejection:
+def _settled(state: State, rules: Rules) -> Decision | Rejection:
     newest = settling(state, RUNTIME_VERSION, rules)
     opening = owed(newest, rules)
     if opening is None:

@@ -21,14 +21,14 @@ from perdure.kernel.state import LIVE, ComponentState, Hopeless, NodeState, Stat
 def changed(state: State, position: int, node: NodeState, rules: Rules) -> State:
     """Return the state with a node as it is now. Its status may change as the node table allows."""
     before, after = state.nodes[position].status, node.status
-    state = replace(state, nodes=state.nodes.set(position, node))
+    nodes = state.nodes.set(position, node)
     if before == after:
-        return state
+        return replace(state, nodes=nodes)
     if (before, after) not in rules.moves:
         corrupt("illegal_transition", f"node {state.name(position)} cannot go from {before} to {after}")
     statuses = state.statuses.set(before, state.statuses[before] - 1)
     statuses = statuses.set(after, statuses.get(after, 0) + 1)
-    state = _component_told(replace(state, statuses=statuses), position, before, after)
+    state = _component_told(replace(state, nodes=nodes, statuses=statuses), position, before, after)
     if not state.plan.dependents[position]:
         return state
     is_revivable = state.entrances[position] > 0
@@ -71,7 +71,8 @@ def _component_told(state: State, position: int, before: Status, after: Status) 
     number = state.plan.component[position]
     part = state.components[number]
     live = part.live + (after in LIVE) - (before in LIVE)
-    state = replace(state, components=state.components.set(number, replace(part, live=live)))
+    if live != part.live:
+        state = replace(state, components=state.components.set(number, replace(part, live=live)))
     if after == "changes_requested":
         state = to_be_closed(state, position)
     return cooled(state, number) if not live and part.live else state

@@ -148,7 +148,8 @@ def _refuse_unwritable_number(number: float) -> None:
 
 def _is_harmless(text: str) -> bool:
     """Tell, without a look at its value, that a text has no surrogate, and too few brackets to nest too deep."""
-    return text.isascii() and "\\u" not in text and text.count("[") + text.count("{") <= MAX_DEPTH
+    has_escapes = "\\" in text and "\\u" in text  # A single character is found far sooner.
+    return text.isascii() and not has_escapes and text.count("[") + text.count("{") <= MAX_DEPTH
 
 
 def _refuse_what_is_not_i_json(value: JsonValue) -> None:
@@ -162,7 +163,9 @@ def _refuse_what_is_not_i_json(value: JsonValue) -> None:
                 _refuse_lone_surrogate(item)
             elif isinstance(item, float):
                 _refuse_unwritable_number(item)
-            elif isinstance(item, Mapping | Sequence) and depth == MAX_DEPTH:
+            elif item is None or isinstance(item, int):  # To ask what is neither for its kind takes far longer.
+                continue
+            elif depth == MAX_DEPTH and isinstance(item, Mapping | Sequence):
                 raise JsonError(_TOO_DEEP, "too_deep")
             elif isinstance(item, Mapping):
                 below.extend(item.keys())

@@ -8,9 +8,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /**
  * A journal on files, to be replaced by yours. The adapter calls three things: the constructor, append and load.
@@ -25,9 +23,6 @@ final class FileJournal {
     /** One record of a run. The body is text, and kept as it is (JRN-002). */
     record Entry(long sequence, String eventId, String body) {}
 
-    /** Some records, and whether no record follows them. */
-    record Page(List<Entry> records, boolean isEnd) {}
-
     private final Path folder;
 
     FileJournal(String stateDir, String namespace) throws IOException {
@@ -37,41 +32,43 @@ final class FileJournal {
     /** Compares and appends. The first refusal that applies is the answer, in this order (JRN-013). */
     Map<String, Object> append(String runId, long expectedNext, List<Entry> records) throws IOException {
         List<Entry> stored = read(runId);
-        var known = stored.stream().map(Entry::eventId).collect(Collectors.toSet()); // Of this run alone (JRN-010).
-        if (!isValid(expectedNext, records)) {
-            return Map.of("refused", "invalid_record");
-        }
-        if (records.size() > LIMITS.get("max_batch_records") || sizeOf(records) > LIMITS.get("max_batch_bytes")) {
+        var ids = new HashSet<>(records.stream().map(Entry::eventId).toList());
+        var named = records.stream().map(it -> Map.of("sequence", it.sequence(), "event_id", it.eventId())).toList();
+        if (ids.size() != Math.max(records.size(), 1) || !areDue(expectedNext, records)) {
+            return Map.of("refused", "invalid_record"); // JRN-012
+        } else if (records.size() > LIMITS.get("max_batch_records")
+                || sizeOf(records) > LIMITS.get("max_batch_bytes")) {
             return Map.of("refused", "too_large"); // JRN-026
+        } else if (new HashSet<>(stored).containsAll(records)) {
+            return Map.of("acknowledged", named); // An exact replay is stored already (JRN-008).
+        } else if (stored.stream().map(Entry::eventId).anyMatch(ids::contains)) {
+            return Map.of("refused", "event_id_conflict"); // Of this run alone (JRN-009, JRN-010).
+        } else if (expectedNext != stored.size() + 1) {
+            // JRN-004, JRN-005, JRN-006
+            return Map.of("refused", "sequence_conflict", "actual_next", stored.size() + 1);
         }
-        if (!new HashSet<>(stored).containsAll(records)) { // Else it is an exact replay, and stored already (JRN-008).
-            if (records.stream().map(Entry::eventId).anyMatch(known::contains)) {
-                return Map.of("refused", "event_id_conflict"); // JRN-009
-            }
-            if (expectedNext != stored.size() + 1) { // JRN-004, JRN-005, JRN-006
-                return Map.of("refused", "sequence_conflict", "actual_next", stored.size() + 1);
-            }
-            stored.addAll(records);
-            write(runId, stored);
-        }
-        return Map.of("acknowledged", records.stream()
-                .map(entry -> Map.of("sequence", entry.sequence(), "event_id", entry.eventId()))
-                .toList());
+        stored.addAll(records);
+        write(runId, stored);
+        return Map.of("acknowledged", named);
     }
 
-    /** Returns a page (JRN-003, JRN-021). */
-    Page load(String runId, long fromSequence, int limit) throws IOException {
+    /**
+     * Returns a page. One that would not fit in a line ends early, and is then not the end (JRN-003, JRN-021).
+     *
+     * <p>A line has room for twice the bytes of a batch. Text takes up to twice its bytes, and what is around it 100.
+     */
+    Map<String, Object> load(String runId, long fromSequence, long limit) throws IOException {
         List<Entry> rest = read(runId).stream().skip(fromSequence - 1).toList();
-        return new Page(rest.subList(0, Math.min(limit, rest.size())), rest.size() <= limit);
-    }
-
-    private Path path(String runId, String kind) {
-        return folder.resolve(runId + "." + kind);
+        List<Entry> page = rest.stream().limit(limit).toList();
+        while (page.size() > 1 && sizeOf(page) + 100 * page.size() > LIMITS.get("max_batch_bytes")) {
+            page = page.subList(0, page.size() / 2);
+        }
+        return Map.of("records", page, "end", page.size() == rest.size());
     }
 
     /** Returns all records of a run. One that is not known has none (JRN-011). */
     private List<Entry> read(String runId) throws IOException {
-        Path path = path(runId, "json");
+        Path path = folder.resolve(runId + ".json");
         String content = Files.exists(path) ? Files.readString(path) : "[]";
         return new ArrayList<>(List.of(Adapter.JSON.fromJson(content, Entry[].class)));
     }
@@ -83,24 +80,23 @@ final class FileJournal {
      * process-crash if the new file were synced before it is renamed, and the folder after.
      */
     private void write(String runId, List<Entry> records) throws IOException {
-        Path whole = Files.writeString(path(runId, "new"), Adapter.JSON.toJson(records));
-        Files.move(whole, path(runId, "json"), StandardCopyOption.ATOMIC_MOVE);
+        Path whole = Files.writeString(folder.resolve("new"), Adapter.JSON.toJson(records));
+        Files.move(whole, folder.resolve(runId + ".json"), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Tells whether there are records, dense from expectedNext, with an id of their own and a body (JRN-012). */
-    private static boolean isValid(long expectedNext, List<Entry> records) {
-        Set<String> ids = new HashSet<>();
+    /** Tells whether records are dense from expectedNext, each with an event id and a body (JRN-012). */
+    private static boolean areDue(long expectedNext, List<Entry> records) {
+        long due = expectedNext;
         for (Entry entry : records) {
-            boolean isDue = entry.sequence() == expectedNext + ids.size() && !entry.body().isEmpty();
-            if (!isDue || !UUID.matcher(entry.eventId()).matches() || !ids.add(entry.eventId())) {
+            if (entry.sequence() != due++ || !UUID.matcher(entry.eventId()).matches() || entry.body().isEmpty()) {
                 return false;
             }
         }
-        return !records.isEmpty();
+        return true;
     }
 
     /** Returns how many bytes the bodies have. */
-    static int sizeOf(List<Entry> records) {
+    private static int sizeOf(List<Entry> records) {
         return records.stream().mapToInt(entry -> entry.body().getBytes(UTF_8).length).sum();
     }
 }

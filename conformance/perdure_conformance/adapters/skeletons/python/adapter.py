@@ -8,7 +8,7 @@ import json
 import sys
 from typing import Any
 
-from journal import LIMITS, FileJournal, size_of
+from journal import LIMITS, FileJournal
 
 # What is claimed is judged. What is not claimed is refused as unsupported (JRN-022). To claim more, ask what it takes:
 # perdure explain snapshots, or leases, fencing, multi_process, read, durable.
@@ -18,7 +18,6 @@ CAPABILITIES = {
     "atomic_batch": True,  # JRN-015
     "durable": "process-crash",  # JRN-017
 }
-PAGE_RECORDS, PAGE_BYTES = 1_000, 1 << 19  # This fits in a line, in which text takes up to twice its bytes.
 
 
 class Adapter:
@@ -34,12 +33,8 @@ class Adapter:
         return self.journal.append(params["run_id"], params["expected_next"], params["records"])
 
     def load(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Load a page. One that would not fit in a line ends early, and is then not the end (JRN-021)."""
-        limit = min(params["limit"], PAGE_RECORDS)
-        page, is_end = self.journal.load(params["run_id"], params["from_sequence"], limit)
-        while len(page) > 1 and size_of(page) > PAGE_BYTES:
-            page, is_end = page[: len(page) // 2], False
-        return {"records": page, "end": is_end}
+        """Load a page."""
+        return self.journal.load(params["run_id"], params["from_sequence"], params["limit"])
 
     def shutdown(self, _params: dict[str, Any]) -> dict[str, Any]:
         """Close the journal, if it has something to close; the process ends after the answer."""

@@ -23,24 +23,32 @@ class FileJournal:
         stored = self.read(run_id)
         by_id = {record["event_id"]: record for record in stored}  # Of this run alone (JRN-010).
         known = [by_id.get(record["event_id"]) for record in records]
+        acknowledged = {
+            "acknowledged": [{"sequence": record["sequence"], "event_id": record["event_id"]} for record in records]
+        }
         if not is_valid(expected_next, records):
             return {"refused": "invalid_record"}
         if len(records) > LIMITS["max_batch_records"] or size_of(records) > LIMITS["max_batch_bytes"]:
             return {"refused": "too_large"}  # JRN-026
-        if known != records:  # Else it is an exact replay, and stored already (JRN-008).
-            if any(known):
-                return {"refused": "event_id_conflict"}  # JRN-009
-            if expected_next != len(stored) + 1:
-                return {"refused": "sequence_conflict", "actual_next": len(stored) + 1}  # JRN-004, JRN-005, JRN-006
-            self.write(run_id, stored + records)
-        return {
-            "acknowledged": [{"sequence": record["sequence"], "event_id": record["event_id"]} for record in records]
-        }
+        if known == records:
+            return acknowledged  # An exact replay is stored already (JRN-008).
+        if any(known):
+            return {"refused": "event_id_conflict"}  # JRN-009
+        if expected_next != len(stored) + 1:
+            return {"refused": "sequence_conflict", "actual_next": len(stored) + 1}  # JRN-004, JRN-005, JRN-006
+        self.write(run_id, stored + records)
+        return acknowledged
 
-    def load(self, run_id: str, from_sequence: int, limit: int) -> tuple[list[Record], bool]:
-        """Return a page, and whether no record follows it (JRN-003, JRN-021)."""
+    def load(self, run_id: str, from_sequence: int, limit: int) -> dict[str, Any]:
+        """Return a page. One that would not fit in a line ends early, and is then not the end (JRN-003, JRN-021).
+
+        A line has room for twice the bytes of a batch. Text takes up to twice its bytes, and what is around it 100.
+        """
         rest = self.read(run_id)[from_sequence - 1 :]
-        return rest[:limit], len(rest) <= limit
+        page = rest[:limit]
+        while len(page) > 1 and size_of(page) + 100 * len(page) > LIMITS["max_batch_bytes"]:
+            page = page[: len(page) // 2]
+        return {"records": page, "end": len(page) == len(rest)}
 
     def read(self, run_id: str) -> list[Record]:
         """Return all records of a run. One that is not known has none (JRN-011)."""
@@ -54,7 +62,7 @@ class FileJournal:
         A kill leaves the old file or the new one. A power cut may take both: `durable` would be more than process-crash
         if the new file were synced before it is renamed, and the folder after.
         """
-        new = self.folder / f"{run_id}.new"
+        new = self.folder / "new"
         new.write_text(json.dumps(records), "utf-8")
         new.replace(self.folder / f"{run_id}.json")
 

@@ -5,7 +5,7 @@
 //
 // Node.js runs this as it is from 22.18 on. Before: npm install && npx tsc, and then node build/adapter.js.
 
-import { FileJournal, LIMITS, type Record, sizeOf } from './journal.ts'
+import { FileJournal, LIMITS, type Record } from './journal.ts'
 
 // What is claimed is judged. What is not claimed is refused as unsupported (JRN-022). To claim more, ask what it takes:
 // perdure explain snapshots, or leases, fencing, multi_process, read, durable.
@@ -27,7 +27,6 @@ type Params = {
   limit: number
 }
 
-const [PAGE_RECORDS, PAGE_BYTES] = [1000, 1 << 19] // This fits in a line, in which text takes up to twice its bytes.
 let journal: FileJournal
 
 const methods: { [method: string]: (params: Params) => object } = {
@@ -41,14 +40,8 @@ const methods: { [method: string]: (params: Params) => object } = {
     return journal.append(run_id, expected_next, records)
   },
 
-  /** A page that would not fit in a line ends early, and is then not the end (JRN-021). */
   load({ run_id, from_sequence, limit }) {
-    let { records, end } = journal.load(run_id, from_sequence, Math.min(limit, PAGE_RECORDS))
-    while (records.length > 1 && sizeOf(records) > PAGE_BYTES) {
-      records = records.slice(0, records.length / 2)
-      end = false
-    }
-    return { records, end }
+    return journal.load(run_id, from_sequence, limit)
   },
 
   /** The process ends after the answer. */

@@ -27,25 +27,33 @@ export class FileJournal {
   append(runId: string, expectedNext: number, records: Record[]): Answer {
     const stored = this.read(runId)
     const known = new Set(stored.map(({ event_id }) => event_id)) // Of this run alone (JRN-010).
+    const acknowledged = records.map(({ sequence, event_id }) => ({ sequence, event_id }))
     if (!isValid(expectedNext, records)) return { refused: 'invalid_record' }
     if (records.length > LIMITS.max_batch_records || sizeOf(records) > LIMITS.max_batch_bytes) {
       return { refused: 'too_large' } // JRN-026
     }
     // An exact replay is stored already (JRN-008).
-    if (!records.every((record) => isSame(record, stored[record.sequence - 1]))) {
-      const next = stored.length + 1
-      if (records.some(({ event_id }) => known.has(event_id))) return { refused: 'event_id_conflict' } // JRN-009
-      // JRN-004, JRN-005, JRN-006
-      if (expectedNext !== next) return { refused: 'sequence_conflict', actual_next: next }
-      this.write(runId, [...stored, ...records])
-    }
-    return { acknowledged: records.map(({ sequence, event_id }) => ({ sequence, event_id })) }
+    if (records.every((record) => isSame(record, stored[record.sequence - 1]))) return { acknowledged }
+    if (records.some(({ event_id }) => known.has(event_id))) return { refused: 'event_id_conflict' } // JRN-009
+    const next = stored.length + 1
+    // JRN-004, JRN-005, JRN-006
+    if (expectedNext !== next) return { refused: 'sequence_conflict', actual_next: next }
+    this.write(runId, [...stored, ...records])
+    return { acknowledged }
   }
 
-  /** A page, and whether no record follows it (JRN-003, JRN-021). */
+  /**
+   * A page. One that would not fit in a line ends early, and is then not the end (JRN-003, JRN-021).
+   *
+   * A line has room for twice the bytes of a batch. Text takes up to twice its bytes, and what is around it 100.
+   */
   load(runId: string, fromSequence: number, limit: number): { records: Record[]; end: boolean } {
     const rest = this.read(runId).slice(fromSequence - 1)
-    return { records: rest.slice(0, limit), end: rest.length <= limit }
+    let records = rest.slice(0, limit)
+    while (records.length > 1 && sizeOf(records) + 100 * records.length > LIMITS.max_batch_bytes) {
+      records = records.slice(0, records.length / 2)
+    }
+    return { records, end: records.length === rest.length }
   }
 
   /** All records of a run. One that is not known has none (JRN-011). */
@@ -61,9 +69,9 @@ export class FileJournal {
    * if the new file were synced before it is renamed, and the folder after.
    */
   write(runId: string, records: Record[]): void {
-    const file = path.join(this.folder, runId)
-    fs.writeFileSync(`${file}.new`, JSON.stringify(records))
-    fs.renameSync(`${file}.new`, `${file}.json`)
+    const file = path.join(this.folder, 'new')
+    fs.writeFileSync(file, JSON.stringify(records))
+    fs.renameSync(file, path.join(this.folder, `${runId}.json`))
   }
 }
 
@@ -80,6 +88,6 @@ function isSame(one: Record, other: Record | undefined): boolean {
 }
 
 /** How many bytes the bodies have. */
-export function sizeOf(records: Record[]): number {
+function sizeOf(records: Record[]): number {
   return records.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
 }

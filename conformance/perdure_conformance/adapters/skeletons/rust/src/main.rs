@@ -6,17 +6,10 @@
 
 mod journal;
 
-use journal::{size_of, FileJournal, Record, MAX_BYTES, MAX_RECORDS};
+use journal::{FileJournal, Record, MAX_BYTES, MAX_RECORDS};
 use serde::Deserialize;
 use serde_json::{json, Value};
 use std::io::{self, BufRead, Write};
-
-#[derive(Deserialize)]
-struct Request {
-    id: String,
-    method: String,
-    params: Params,
-}
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -24,22 +17,17 @@ struct Params {
     state_dir: String,
     namespace: String,
     run_id: String,
-    expected_next: u64,
+    expected_next: usize,
     records: Vec<Record>, // `epoch` is null, unless `fencing` is claimed
     from_sequence: usize,
     limit: usize,
 }
 
-/// These fit in a line, in which text takes up to twice its bytes.
-const PAGE_RECORDS: usize = 1_000;
-const PAGE_BYTES: usize = 1 << 19;
-
 /// What is claimed is judged. What is not claimed is refused as unsupported (JRN-022). To claim more, ask what it takes:
 /// perdure explain snapshots, or leases, fencing, multi_process, read, durable.
 fn about() -> Value {
     json!({
-        "protocol": 1, "name": "my-journal", "version": "0.1.0",
-        "capabilities": {
+        "protocol": 1, "name": "my-journal", "version": "0.1.0", "capabilities": {
             "exact_replay": true,       // JRN-008
             "event_id_dedup": true,     // JRN-009, JRN-023
             "atomic_batch": true,       // JRN-015
@@ -49,43 +37,28 @@ fn about() -> Value {
     })
 }
 
-/// A page that would not fit in a line ends early, and is then not the end (JRN-021).
-fn load(journal: &FileJournal, ask: &Params) -> io::Result<Value> {
-    let limit = ask.limit.min(PAGE_RECORDS);
-    let (mut page, mut is_end) = journal.load(&ask.run_id, ask.from_sequence, limit)?;
-    while page.len() > 1 && size_of(&page) > PAGE_BYTES {
-        page.truncate(page.len() / 2);
-        is_end = false;
-    }
-    Ok(json!({"records": page, "end": is_end}))
-}
-
 /// A refusal is a result. An error is a fault, and ends this program: standard error tells it, and takes logs too.
 fn main() -> io::Result<()> {
-    let mut journal = None;
+    let mut journal = FileJournal::default();
     for line in io::stdin().lock().split(b'\n') {
-        let request: Request = serde_json::from_slice(&line?)?;
-        let (method, ask) = (request.method.as_str(), &request.params);
-        let result = match (method, &journal) {
-            ("initialize", _) => {
-                journal = Some(FileJournal::open(&ask.state_dir, &ask.namespace)?);
-                Some(about())
+        let mut request: Value = serde_json::from_slice(&line?)?;
+        let ask: Params = serde_json::from_value(request["params"].take())?;
+        let mut reply = json!({"jsonrpc": "2.0", "id": request["id"]});
+        match request["method"].as_str().unwrap_or_default() {
+            "initialize" => {
+                journal = FileJournal::open(&ask.state_dir, &ask.namespace);
+                reply["result"] = about();
             }
-            ("append", Some(open)) => {
-                Some(open.append(&ask.run_id, ask.expected_next, &ask.records)?)
+            "append" => {
+                reply["result"] = journal.append(&ask.run_id, ask.expected_next, &ask.records)?
             }
-            ("load", Some(open)) => Some(load(open, ask)?),
-            ("shutdown", _) => Some(json!({})), // Close what is open.
-            _ => None,
-        };
-        let mut answer = json!({"jsonrpc": "2.0", "id": request.id});
-        match result {
-            Some(result) => answer["result"] = result,
-            None => answer["error"] = json!({"code": -32601, "message": "method not found"}),
+            "load" => reply["result"] = journal.load(&ask.run_id, ask.from_sequence, ask.limit)?,
+            "shutdown" => reply["result"] = json!({}), // Close what is open.
+            _ => reply["error"] = json!({"code": -32601, "message": "method not found"}),
         }
-        writeln!(io::stdout(), "{answer}")?;
+        writeln!(io::stdout(), "{reply}")?;
         io::stdout().flush()?; // Else the answer may stay in this process.
-        if method == "shutdown" {
+        if request["method"] == "shutdown" {
             break;
         }
     }
