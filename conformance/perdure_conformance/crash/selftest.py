@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from perdure.journal.contract import Capabilities
 from perdure_conformance import data
 from perdure_conformance import selftest as suite
 from perdure_conformance.crash import journals, network, scheduling, several
@@ -486,7 +487,7 @@ def check_good(good: Good, folder: Path, seed: int, *, full: bool) -> Pass:
         found.seeds += 1
         found.states += judgement.counts.get("states_of_the_disk", 0) + judgement.counts.get("crashes_of_clients", 0)
         found.windows += sum(judgement.counts.get(name, 0) for name in _WINDOWS)
-        found.problems += [f"{problem}, seed {each}" for problem in _accusations(judgement)]
+        found.problems += [f"{problem}, seed {each}" for problem in _accusations(campaign, judgement)]
         if judgement.description is not None:
             found.claimed = str(getattr(judgement.description.capabilities, "durable", None) or "no level")
     found.seconds = time.monotonic() - began
@@ -496,11 +497,15 @@ def check_good(good: Good, folder: Path, seed: int, *, full: bool) -> Pass:
 _WINDOWS: Final = ("kills", "calls_that_failed", *(f"windows_of_layer_{layer}" for layer in network.LAYERS))
 
 
-def _accusations(judgement: Judgement) -> Iterator[str]:
+def _accusations(campaign: Campaign, judgement: Judgement) -> Iterator[str]:
     for requirement, finding in judgement.findings.items():
         assert isinstance(finding.case, CrashCase)
         yield f"is accused of {requirement}: {finding.case.blame}, {finding.case.line}"
-    if judgement.fault is not None or judgement.inconclusive or not judgement.reached.total():
+    claims = None if judgement.description is None else judgement.description.capabilities
+    assert claims is None or isinstance(claims, Capabilities)
+    claimed = [each for each in judgement.reached if claims is not None and campaign.is_claimed(each, claims)]
+    is_open = any(each in judgement.inconclusive for each in claimed)
+    if judgement.fault is not None or is_open or not any(judgement.reached[each] for each in claimed):
         yield f"has no verdict{_why(judgement)}"
 
 
