@@ -267,7 +267,7 @@ def test_where_there_is_too_much_to_play_again_ways_are_told_as_they_were_found(
     found = exploration(document("AB"))
     shortest = witness(found, Ended("failed"))
     assert shortest is not None
-    assert found.played == len(shortest.steps)
+    assert found.played > len(shortest.steps)
     found.played = MAX_PLAYED
     other = witness(found, Ended("failed"))
     assert other is not None

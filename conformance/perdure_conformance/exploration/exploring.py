@@ -70,7 +70,7 @@ class Exploration:
     player: Player | None = None
     """A run that was just created, for whoever plays scripts."""
     played: int = 0
-    """How many steps of scripts were played."""
+    """How many events of scripts were played."""
 
     @property
     def is_complete(self) -> bool:

@@ -26,7 +26,7 @@ from perdure_conformance.simulation.scripts import Script
 from perdure_conformance.simulation.steps import Child, Complete, Deliver, Start, Step, Wait
 
 MAX_PLAYED: Final = 50_000
-"""When so many steps were played again, other ways are told as the search went them, with starts that mean nothing."""
+"""When so many events were played again, other ways are told as the search went them, with starts that mean nothing."""
 _NO_LIMIT: Final = 2**53
 
 
@@ -146,10 +146,11 @@ def _replayed(exploration: Exploration, steps: Sequence[Step]) -> Player | None:
     """Play a script after a creation that is done once for all scripts."""
     if exploration.player is None:
         exploration.player = begun(exploration.document)
-    exploration.played += len(steps)
     player = exploration.player
     kept: tuple[object, ...] = (player.state, *player.batches, *player.rows)
-    return _followed(copy.deepcopy(player, {id(each): each for each in kept}), steps)
+    found = _followed(copy.deepcopy(player, {id(each): each for each in kept}), steps)
+    exploration.played += len(steps) if found is None else found.state.sequence
+    return found
 
 
 def begun(document: JsonObject) -> Player:
