@@ -160,6 +160,13 @@ os.write(shared, b"0" * 4096)
 mmap.mmap(data, 4096)
 mmap.mmap(shared, 4096)
 mmap.mmap(data, 4096, mmap.MAP_PRIVATE)
+late, private = os.open("late", os.O_RDWR | os.O_CREAT), os.open("private", os.O_RDWR | os.O_CREAT)
+os.write(late, b"0" * 4096)
+os.write(private, b"0" * 4096)
+c = ctypes.CDLL(None)
+c.mmap.restype = ctypes.c_void_p
+for flags, file in ((mmap.MAP_SHARED, late), (mmap.MAP_PRIVATE, private)):
+    c.mprotect(ctypes.c_void_p(c.mmap(None, 4096, mmap.PROT_READ, flags, file, 0)), 4096, 3)
 os.posix_fallocate(data, 0, 8192)
 os.sendfile(data, os.open("data", os.O_RDONLY), 0, 10)
 os.symlink("data", "link")
@@ -176,6 +183,7 @@ def test_what_a_trace_cannot_show_is_said(tmp_path: Path) -> None:
     hidden = [text for text in run.recording.blind if "io_uring" not in text]
     assert hidden == [
         "data is written through a shared mapping, which no trace of calls shows",
+        "late is written through a shared mapping, which no trace of calls shows",
         "fallocate changed data, which is not modelled",
         "sendfile changed data, which is not modelled",
         "link is a symbolic link, which is not modelled",

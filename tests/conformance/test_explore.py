@@ -29,7 +29,7 @@ from perdure_conformance.exploration.search import (
     Stuck,
 )
 from perdure_conformance.exploration.usage import Trip
-from perdure_conformance.exploration.witnesses import witness
+from perdure_conformance.exploration.witnesses import MAX_PLAYED, leads_to, witness
 from perdure_conformance.interrupts import Interrupted
 
 SEEDS = [8, 30, 52, 61, 65, 86, 90, 119, 126, 135, 144, 148]
@@ -261,6 +261,18 @@ def test_waits_and_signals_are_looked_at_without_reductions() -> None:
     one, other = exploration(value), exploration(value, reduced=False)
     assert one.found.states < other.found.states
     assert {goal: one.verdict(goal) for goal in other.found.reached} == dict.fromkeys(other.found.reached, "reached")
+
+
+def test_where_there_is_too_much_to_play_again_ways_are_told_as_they_were_found() -> None:
+    found = exploration(document("AB"))
+    shortest = witness(found, Ended("failed"))
+    assert shortest is not None
+    assert found.played > len(shortest.steps)
+    found.played = MAX_PLAYED
+    other = witness(found, Ended("failed"))
+    assert other is not None
+    assert not other.is_shortest
+    assert leads_to(found, other.steps, Ended("failed"))
 
 
 def test_child_runs_give_what_their_nodes_take() -> None:

@@ -31,6 +31,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "gate": ("gate", "Tell whether a change breaks a release."),
     "vectors": ("app", "Golden vectors: check, write, export them."),
     "selftest": ("selftest", "Judge the suite itself, by its mutants."),
+    "prove": ("prove", "Prove what holds of the rules for all values."),
     "bench": ("bench", "Measure what costs how much time."),
     "doctor": ("doctor", "Show what this machine allows."),
 }

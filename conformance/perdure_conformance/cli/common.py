@@ -139,8 +139,8 @@ def print_lines(lines: Iterable[str], to: TextIO | None = None) -> None:
 
 
 _VERDICT: Final = re.compile(r"^[A-Z]{2,}(?: [A-Z]{2,})*(?=  )")
-_GOOD: Final = frozenset({"SOUND", "SAME", "WRITTEN", "RUN COMPLETED", "COMPATIBLE"})
-_BAD: Final = frozenset({"BAD", "DIFFERENT", "RUN FAILED", "BREAKING"})
+_GOOD: Final = frozenset({"SOUND", "SAME", "WRITTEN", "RUN COMPLETED", "COMPATIBLE", "PROVED", "CONFIRMED", "NOTICED"})
+_BAD: Final = frozenset({"BAD", "DIFFERENT", "RUN FAILED", "BREAKING", "REFUTED"})
 
 
 def _coloured(found: re.Match[str]) -> str:

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 from typing import Final
 
 from perdure_conformance.crash.ptrace import Decision, Fail, KillAll, LetBe, Rule, Stop, Watch
@@ -90,6 +91,7 @@ class Recorder:
         self._ordinals: Counter[str] = Counter()
         self._answers = 0
         self._last_file = 0
+        self._has_mappings = False
         there = os.stat(state)
         self._device = there.st_dev
         self._files[there.st_dev, there.st_ino] = 0
@@ -677,12 +679,42 @@ class Recorder:
         return Plan(f"{name} {self._path_of(file)}", lambda _: ((sentence, _blind(sentence)),))
 
     def map(self, stop: Stop) -> Plan | None:
-        """`mmap(address, size, protection, flags, descriptor, offset)`: shared and writable."""
+        """`mmap(address, size, protection, flags, descriptor, offset)`: shared."""
         file = self._file_of(stop, _descriptor(stop.arguments[4]))
         if file is None or self._is_rebuildable(file):
             return None
+        if not stop.arguments[2] & _WRITABLE:
+            self._has_mappings = True
+            return None
+        return self._mapping("mmap", file)
+
+    def protect(self, stop: Stop) -> Plan | None:
+        """`mprotect(address, size, protection)`, `pkey_mprotect(…)`: writable from now on."""
+        if not self._has_mappings:
+            return None
+        address, size = stop.arguments[:2]
+        file = next(
+            (file for file in self._mapped(stop, address, address + size) if not self._is_rebuildable(file)), None
+        )
+        return None if file is None else self._mapping(_CALLS[stop.call][0], file)
+
+    def _mapping(self, call: str, file: int) -> Plan:
         sentence = f"{self._path_of(file)} is written through a shared mapping, which no trace of calls shows"
-        return Plan("mmap", lambda _: ((sentence, _blind(sentence)),), is_counted=False)
+        return Plan(call, lambda _: ((sentence, _blind(sentence)),), is_counted=False)
+
+    def _mapped(self, stop: Stop, start: int, end: int) -> Iterator[int]:
+        """Yield the files of the state that are mapped, and shared, within a range of addresses."""
+        try:
+            mappings = Path(f"/proc/{stop.thread}/maps").read_bytes().splitlines()
+        except OSError:
+            return
+        for mapping in mappings:
+            addresses, permissions, _, device, inode, *_ = mapping.split(maxsplit=5)
+            first, last = (int(each, 16) for each in addresses.split(b"-"))
+            major, minor = (int(each, 16) for each in device.split(b":"))
+            file = self._files.get((os.makedev(major, minor), int(inode)))
+            if file is not None and permissions.endswith(b"s") and first < end and start < last:
+                yield file
 
     def queue(self, stop: Stop) -> Plan | None:
         """`io_uring_setup(…)`, `io_setup(…)`."""
@@ -790,6 +822,7 @@ _CALLS: Final[Mapping[int, tuple[str, _Planner]]] = {
     1: ("write", Recorder.write),
     2: ("open", Recorder.open),
     9: ("mmap", Recorder.map),
+    10: ("mprotect", Recorder.protect),
     16: ("ioctl", Recorder.hidden_in_first),
     17: ("pread64", _no_plan),
     18: ("pwrite64", Recorder.pwrite),
@@ -827,22 +860,27 @@ _CALLS: Final[Mapping[int, tuple[str, _Planner]]] = {
     326: ("copy_file_range", Recorder.hidden_in_third),
     327: ("preadv2", _no_plan),
     328: ("pwritev2", Recorder.pwritev2),
+    329: ("pkey_mprotect", Recorder.protect),
     425: ("io_uring_setup", Recorder.queue),
     437: ("openat2", Recorder.openat2),
 }
 """Every call that is stopped at, by its number on x86-64."""
 
+_SHARED: Final = 0x1
+_WRITABLE: Final = 0x2
 _MAKES_OR_EMPTIES: Final = _CREATE | _TRUNCATE | (_UNNAMED & ~os.O_DIRECTORY)
 _CLONES: Final = (0x40049409, 0x4020940D)
 """The `ioctl` FICLONE and FICLONERANGE: one file gets the blocks of another."""
 
 
 def rules(*, with_reads: bool) -> Sequence[Rule]:
-    """Return what is stopped at: opening only if it makes or empties a file, mapping only if shared and writable."""
+    """Return what is stopped at: opening only if it makes or empties a file, mapping only if it is shared."""
     narrowed = {
         "open": (Rule(2, bits=((1, _MAKES_OR_EMPTIES),)),),
         "openat": (Rule(257, bits=((2, _MAKES_OR_EMPTIES),)),),
-        "mmap": (Rule(9, bits=((2, 0x2), (3, 0x1))),),
+        "mmap": (Rule(9, bits=((3, _SHARED),)),),
+        "mprotect": (Rule(10, bits=((2, _WRITABLE),)),),
+        "pkey_mprotect": (Rule(329, bits=((2, _WRITABLE),)),),
         "ioctl": tuple(Rule(16, equal=((1, request),)) for request in _CLONES),
     }
     found: list[Rule] = []

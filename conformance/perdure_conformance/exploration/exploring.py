@@ -69,6 +69,8 @@ class Exploration:
     """What is known of ways on which no attempt ends to which they may mean nothing."""
     player: Player | None = None
     """A run that was just created, for whoever plays scripts."""
+    played: int = 0
+    """How many events of scripts were played."""
 
     @property
     def is_complete(self) -> bool:

@@ -1,6 +1,7 @@
 """Witnesses: the way to something, as a script that `perdure simulate SPEC --script FILE --stop` plays.
 
-Each is played again, by that very player: nothing is told to be reached that the kernel does not do.
+Each is played again, by that very player: nothing is told to be reached that the kernel does not do. Only where that
+would take too long, a way is told as the search went it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from perdure_conformance.simulation.player import Bounds, Player
 from perdure_conformance.simulation.scripts import Script
 from perdure_conformance.simulation.steps import Child, Complete, Deliver, Start, Step, Wait
 
+MAX_PLAYED: Final = 50_000
+"""When so many events were played again, other ways are told as the search went them, with starts that mean nothing."""
 _NO_LIMIT: Final = 2**53
 
 
@@ -48,6 +51,8 @@ def witness(exploration: Exploration, goal: Goal) -> Witness | None:
     if found is None:
         return None
     steps, cost, is_shortest = found
+    if exploration.played >= MAX_PLAYED and not isinstance(exploration.outlook(goal), Trip):
+        return Witness(steps, is_shortest=False)
     is_counted = isinstance(goal, Exhausted) and goal.budget == "attempts"
     needed = steps if is_counted else _needed(steps)
     if not is_counted and len(needed) != cost:
@@ -143,7 +148,9 @@ def _replayed(exploration: Exploration, steps: Sequence[Step]) -> Player | None:
         exploration.player = begun(exploration.document)
     player = exploration.player
     kept: tuple[object, ...] = (player.state, *player.batches, *player.rows)
-    return _followed(copy.deepcopy(player, {id(each): each for each in kept}), steps)
+    found = _followed(copy.deepcopy(player, {id(each): each for each in kept}), steps)
+    exploration.played += len(steps) if found is None else found.state.sequence
+    return found
 
 
 def begun(document: JsonObject) -> Player:

@@ -36,7 +36,7 @@ from perdure.journal.contract import (
     acknowledge,
     utf8_bytes,
 )
-from perdure.journal.folder import LIMITS, TEMPORARY, Damaged, RunsInFiles, Stored, head_of, sync
+from perdure.journal.folder import LIMITS, TEMPORARY, Damaged, Head, RunsInFiles, Stored, head_of, missing, sync
 from perdure.journal.frames import frame, frames
 from perdure.journal.reference import Lease, decide_acquire, decide_release, decide_renew
 from perdure.kernel.identity import OwnerId, RunId
@@ -145,20 +145,20 @@ class FilesJournal(RunsInFiles):
 
     def _parsed(self, run_id: RunId, content: bytes) -> Stored:
         records: list[Envelope] = []
-        missing = 1
+        last: Head | None = None
         try:
             for found in frames("MWJ1", content):
-                head = head_of(found.payload)
+                last = head = head_of(found.payload)
                 if (head.run_id, head.sequence) != (run_id, found.number):
                     raise Damaged(
                         found.number, f"frame {found.number} holds record {head.sequence} of run {head.run_id}"
                     )
                 records.append(Envelope(head.sequence, head.event_id, found.payload.decode()))
-                missing = head.batch_size - head.batch_index - 1
         except ValueError as error:
             raise Damaged(len(records) + 1, f"{error}") from error
-        if missing:
-            raise Damaged(len(records) + 1, f"the file ends, and at least {missing} more of a batch must follow")
+        more = 1 if last is None else missing(last)
+        if more:
+            raise Damaged(len(records) + 1, f"the file ends, and at least {more} more of a batch must follow")
         return Stored(records, content)
 
     def _store(self, run_id: RunId, stored: Stored, records: Sequence[Envelope]) -> AppendAnswer:

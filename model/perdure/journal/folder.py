@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, Protocol
 
 import msgspec
 
@@ -86,6 +86,35 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     event_id: EventId
     batch_index: int
     batch_size: int
+
+
+class InABatch(Protocol):
+    """What says which record of its batch it is."""
+
+    @property
+    def batch_index(self) -> int:
+        """0 for the first record of the batch."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """How many records the batch has."""
+        ...
+
+
+def missing(last: InABatch) -> int:
+    """Return how many records of a batch must follow this one."""
+    return last.batch_size - last.batch_index - 1
+
+
+def place_after(last: InABatch | None, found: InABatch) -> tuple[int, int]:
+    """Return where in which batch the record stands that follows another, or none: a batch begins or goes on."""
+    return (last.batch_index + 1, last.batch_size) if last is not None and missing(last) else (0, found.batch_size)
+
+
+def in_whole_batches(read: int, last: InABatch | None) -> int:
+    """Return how many of the records that were read, up to this one, are in batches of which none is missing."""
+    return read - last.batch_index - 1 if last is not None and missing(last) else read
 
 
 LIMITS: Final = msgspec.structs.replace(BUILT_IN_LIMITS, max_batch_bytes=MAX_PAYLOAD_BYTES["MWJ1"])

@@ -25,7 +25,7 @@ from perdure.journal.contract import (
     Unavailable,
     acknowledge,
 )
-from perdure.journal.folder import LIMITS, Damaged, RunsInFiles, Stored, sync
+from perdure.journal.folder import LIMITS, Damaged, RunsInFiles, Stored, in_whole_batches, place_after, sync
 from perdure.journal.records import Record, RecordError, opened
 from perdure.kernel.identity import RunId
 
@@ -71,7 +71,7 @@ class LinesJournal(RunsInFiles):
             bodies.append(_text(sequence, line))
             records.append(_at_its_place(run_id, records, bodies[-1]))
         _require_torn(run_id, records, rest)
-        whole = len(records) - (records[-1].batch_index + 1 if records and _is_open(records[-1]) else 0)
+        whole = in_whole_batches(len(records), records[-1] if records else None)
         kept = sum(len(line) + 1 for line in lines[:whole])
         if kept < len(content):
             _LOG.warning("torn_tail: run %s: %d bytes from byte %d on are dropped", run_id, len(content) - kept, kept)
@@ -141,16 +141,10 @@ def _at_its_place(run_id: RunId, before: Sequence[Record], body: str) -> Record:
         raise Damaged(sequence, f"its line holds no sound record: {error}") from error
     if (record.run_id, record.sequence) != (run_id, sequence):
         raise Damaged(sequence, f"its line holds record {record.sequence} of run {record.run_id}")
-    is_inside = bool(before) and _is_open(before[-1])
-    expected = (before[-1].batch_index + 1, before[-1].batch_size) if is_inside else (0, record.batch_size)
+    expected = place_after(before[-1] if before else None, record)
     if (record.batch_index, record.batch_size) != expected:
         raise Damaged(sequence, f"its line is part {record.batch_index + 1} of a batch, in place of {expected[0] + 1}")
     return record
-
-
-def _is_open(record: Record) -> bool:
-    """Tell whether more records of its batch must follow."""
-    return record.batch_index + 1 < record.batch_size
 
 
 def _require_torn(run_id: RunId, before: Sequence[Record], rest: bytes) -> None:

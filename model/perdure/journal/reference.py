@@ -83,24 +83,34 @@ def decide_append(
 
 
 def decide_acquire(lease: Lease, ttl_ms: int, now_ms: int) -> Granted | Held:
-    """Grant the next epoch unless the lease is held: it is until now > `until_ms`, also for its owner."""
-    if now_ms <= lease.until_ms:
+    """Grant the next epoch unless the lease is held, also by its owner."""
+    if is_held(lease, now_ms):
         return Held(detail=f"until {lease.until_ms} ms")
     return Granted(lease.epoch + 1, expiry(now_ms, ttl_ms))
 
 
 def decide_renew(lease: Lease, epoch: int, ttl_ms: int, now_ms: int) -> Renewed | StaleEpoch:
     """Prolong the highest epoch, expired or not; refuse any other."""
-    if epoch != lease.epoch or epoch == 0:
+    if not is_latest(lease, epoch):
         return StaleEpoch(detail=f"the highest epoch is {lease.epoch}")
     return Renewed(expiry(now_ms, ttl_ms))
 
 
 def decide_release(lease: Lease, epoch: int) -> Done | StaleEpoch:
     """End the lease of the highest epoch; refuse any other."""
-    if epoch != lease.epoch or epoch == 0:
+    if not is_latest(lease, epoch):
         return StaleEpoch(detail=f"the highest epoch is {lease.epoch}")
     return Done()
+
+
+def is_held(lease: Lease, now_ms: int) -> bool:
+    """Tell whether a lease is held: it is until now > `until_ms`."""
+    return now_ms <= lease.until_ms
+
+
+def is_latest(lease: Lease, epoch: int) -> bool:
+    """Tell whether an epoch was granted, and none after it."""
+    return epoch == lease.epoch != 0
 
 
 def expiry(now_ms: int, ttl_ms: int) -> int:
@@ -155,7 +165,7 @@ class ReferenceJournal:
     ) -> AppendAnswer:
         """Answer as `Journal.append` says."""
         answer = invalid_or_too_large(expected_next, records, self._limits) or decide_append(
-            self._run(run_id).view(), expected_next, records, epoch
+            self.view(run_id), expected_next, records, epoch
         )
         if answer is not None:
             return answer

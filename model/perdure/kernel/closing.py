@@ -14,7 +14,7 @@ from typing import Literal
 from immutables import Map
 from msgspec.structs import replace
 
-from perdure.kernel.liveness import cooled, entrance_lost, is_satisfied
+from perdure.kernel.liveness import cooled, entrance_lost, may_be_satisfied
 from perdure.kernel.outcomes import OutcomeKind
 from perdure.kernel.queues import rest
 from perdure.kernel.rules import RETRIES_FROM, Prospects, Rules
@@ -39,10 +39,8 @@ def with_next_round(state: State, rules: Rules) -> State:
 def closure(state: State, position: int, rules: Rules, *, is_cold: bool) -> OutcomeKind | Literal["terminated"] | None:
     """Return how a node is closed now, by its outcome; None if it is not to be."""
     node = state.nodes[position]
-    is_satisfiable = node.tally is None or (
-        bool(node.tally.unfinished or (node.tally.revivable and not is_cold)) or is_satisfied(state, position, rules)
-    )
-    prospects = Prospects(is_cold, state.plan.entering[position] > 0, is_satisfiable)
+    may_be = node.tally is None or may_be_satisfied(state, position, rules, is_cold=is_cold)
+    prospects = Prospects(is_cold, state.plan.entering[position] > 0, may_be)
     found = rules.closing(node, prospects, state.version)
     if found != "propagated":
         return found

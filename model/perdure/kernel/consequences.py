@@ -36,7 +36,7 @@ from perdure.kernel.events import (
 from perdure.kernel.liveness import recounted
 from perdure.kernel.mapping import unsuccessful
 from perdure.kernel.queues import Queue, added, rest
-from perdure.kernel.rules import BUDGETS_FROM, GOES_ON_FROM, Charged, DueKind, Rules, policy_of
+from perdure.kernel.rules import BUDGETS_FROM, GOES_ON_FROM, Charged, DueKind, Rules, policy_of, result
 from perdure.kernel.state import ACTIVE, TERMINAL, Agenda, Due, RunStatus, SignalWait, State, TimerWait
 
 NOTHING: Final = Agenda()
@@ -263,15 +263,8 @@ def _judged(state: State, rules: Rules) -> State:
     if state.agenda.closing:
         return state
     ended = sum(state.statuses.get(status, 0) for status in TERMINAL)
-    verdict = _result(state, rules) if ended == len(state.plan.nodes) else None
+    verdict = result(rules.result_precedence, state.statuses) if ended == len(state.plan.nodes) else None
     return replace(state, agenda=replace(state.agenda, judging=False, verdict=verdict))
-
-
-def _result(state: State, rules: Rules) -> RunStatus:
-    for status, result in rules.result_precedence:
-        if state.statuses.get(status, 0):
-            return result
-    return "completed"
 
 
 def _to_next_due(state: State, rules: Rules) -> State:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from perdure.kernel.errors import corrupt
 from perdure.kernel.queues import added
-from perdure.kernel.rules import Rules, is_released, share
+from perdure.kernel.rules import Rules, is_released, is_satisfiable, share
 from perdure.kernel.state import LIVE, ComponentState, Hopeless, NodeState, State, Status, Tally
 
 
@@ -54,6 +54,13 @@ def is_satisfied(state: State, position: int, rules: Rules) -> bool:
     tally = state.nodes[position].tally
     assert tally is not None
     return rules.satisfied(state.node(position).dependency_policy, len(state.plan.prerequisites[position]), tally)
+
+
+def may_be_satisfied(state: State, position: int, rules: Rules, *, is_cold: bool) -> bool:
+    """Tell whether the policy of a node is satisfied, or may yet be."""
+    tally, policy = state.nodes[position].tally, state.node(position).dependency_policy
+    assert tally is not None
+    return is_satisfiable(policy, len(state.plan.prerequisites[position]), tally, rules, is_cold=is_cold)
 
 
 def _released(state: State, position: int, node: NodeState) -> State:
@@ -106,12 +113,10 @@ def _dependents_told(state: State, position: int, before: Tally, after: Tally, r
 
 def _perhaps_hopeless(state: State, position: int, rules: Rules) -> State:
     """Note a node whose prerequisites all ended without satisfying it."""
-    tally = state.nodes[position].tally
-    assert tally is not None
-    if tally.unfinished or is_satisfied(state, position, rules):
+    if may_be_satisfied(state, position, rules, is_cold=True):
         return state
     state = to_be_closed(state, position)
-    if tally.revivable:
+    if may_be_satisfied(state, position, rules, is_cold=False):
         return state
     return replace(state, hopeless=added(state.hopeless, Hopeless(state.plan.component[position], position)))
 

@@ -6,6 +6,7 @@ Source: ADR-0032, "Typed outcomes and dependency policies"; EDG-001 to EDG-007.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Literal, assert_never
 
 import msgspec
@@ -138,42 +139,63 @@ def _outcome(kind: OutcomeKind, output: dict[str, Scalar] | None = None) -> Outc
     return Unsuccessful(kind=kind, reason="")
 
 
-def overlaps(predicates: Sequence[Predicate]) -> list[tuple[int, int]]:
-    """Return, for each predicate that overlaps with an earlier one, its position and that of one such.
+@dataclass(slots=True)
+class Seen:
+    """Predicates that were seen: of those that anything could overlap with, where the first one stands."""
 
-    Equal to comparing each two with `witness`, in linear time: it remembers what was seen, by what could overlap.
-    """
-    found = []
-    any_seen: int | None = None
-    first_with_output: int | None = None
-    first_of_kind: dict[OutcomeKind, int] = {}
-    first_fields: list[tuple[str, int]] = []  # Of two different fields at most: more are not needed.
-    first_of_value: dict[tuple[str, ScalarKey], int] = {}
-    for position, predicate in enumerate(predicates):
-        earlier = any_seen
+    first: int | None = None
+    with_any_outcome: int | None = None
+    with_output: int | None = None
+    """It names a kind of outcome that carries output."""
+    of_kind: dict[OutcomeKind, int] = field(default_factory=dict)
+    fields: list[tuple[str, int]] = field(default_factory=list)
+    """Of two different fields at most: more are not needed."""
+    of_value: dict[tuple[str, ScalarKey], int] = field(default_factory=dict)
+
+    def overlapping(self, predicate: Predicate) -> int | None:
+        """Return where the first one stands that overlaps with a predicate; None if there is none."""
         match predicate:
             case "any":
-                earlier = 0 if position else None
-                any_seen = position if any_seen is None else any_seen
+                return self.first
             case OutcomeIs(outcome=kind):
-                carries = kind in KINDS_WITH_OUTPUT
-                earlier = _first(
-                    earlier, first_of_kind.get(kind), first_fields[0][1] if carries and first_fields else None
-                )
-                first_of_kind.setdefault(kind, position)
-                if carries and first_with_output is None:
-                    first_with_output = position
-            case FieldEquals(field=field, equals=value):
-                key = (str(field), scalar_key(value))
-                other_field = next((first for name, first in first_fields if name != field), None)
-                earlier = _first(earlier, first_with_output, other_field, first_of_value.get(key))
-                first_of_value.setdefault(key, position)
-                if len(first_fields) < 2 and all(name != field for name, _ in first_fields):
-                    first_fields.append((field, position))
+                with_field = self.fields[0][1] if self.fields and kind in KINDS_WITH_OUTPUT else None
+                return _first(self.with_any_outcome, self.of_kind.get(kind), with_field)
+            case FieldEquals(field=name, equals=value):
+                other_field = next((position for other, position in self.fields if other != name), None)
+                same_value = self.of_value.get((name, scalar_key(value)))
+                return _first(self.with_any_outcome, self.with_output, other_field, same_value)
             case _:
                 assert_never(predicate)
+
+    def add(self, predicate: Predicate, position: int) -> None:
+        """See one more, which stands after all others."""
+        self.first = _first(self.first, position)
+        match predicate:
+            case "any":
+                self.with_any_outcome = _first(self.with_any_outcome, position)
+            case OutcomeIs(outcome=kind):
+                self.of_kind.setdefault(kind, position)
+                if kind in KINDS_WITH_OUTPUT:
+                    self.with_output = _first(self.with_output, position)
+            case FieldEquals(field=name, equals=value):
+                self.of_value.setdefault((name, scalar_key(value)), position)
+                if len(self.fields) < 2 and all(other != name for other, _ in self.fields):
+                    self.fields.append((name, position))
+            case _:
+                assert_never(predicate)
+
+
+def overlaps(predicates: Sequence[Predicate]) -> list[tuple[int, int]]:
+    """Return, for each predicate that overlaps with an earlier one, the position of the first such, and its own.
+
+    Equal to comparing each two with `witness`, in linear time.
+    """
+    found, seen = [], Seen()
+    for position, predicate in enumerate(predicates):
+        earlier = seen.overlapping(predicate)
         if earlier is not None:
             found.append((earlier, position))
+        seen.add(predicate, position)
     return found
 
 

@@ -153,6 +153,15 @@ def satisfied(policy: DependencyPolicy, prerequisites: int, tally: Tally) -> boo
             assert_never(policy)
 
 
+def is_satisfiable(policy: DependencyPolicy, prerequisites: int, tally: Tally, rules: Rules, *, is_cold: bool) -> bool:
+    """Tell whether a policy is satisfied or may yet be; it is impossible once it is neither (DEP-010).
+
+    What is cold, no edge activates: no prerequisite ends again.
+    """
+    may_end = tally.unfinished or (tally.revivable and not is_cold)
+    return bool(may_end) or rules.satisfied(policy, prerequisites, tally)
+
+
 def propagated(tally: Tally) -> OutcomeKind:
     """Return what becomes of a node whose policy cannot be satisfied any more (DEP-011)."""
     if tally.cancelled:
@@ -169,6 +178,11 @@ def share(status: Status, *, is_revivable: bool) -> Tally:
         blocked=int(status == "blocked"),
         revivable=int(is_revivable and status in TERMINAL and status != "succeeded"),
     )
+
+
+def result(precedence: Precedence, statuses: Mapping[Status, int]) -> RunStatus:
+    """Return how a run ends, by how many of its nodes have each status (RUN-024)."""
+    return next((ending for status, ending in precedence if statuses.get(status, 0)), "completed")
 
 
 def policy_of(node: Node) -> RetryPolicy:
@@ -202,13 +216,24 @@ def delay_ms(backoff: Backoff, next_attempt: int) -> int:
 
 
 def jitter_ms(policy: RetryPolicy, run_id: RunId, node: NodeId, next_attempt: int) -> int:
-    """Return what is added to a delay: FNV-1a of 64 bits, modulo one more than the most (RTY-007)."""
+    """Return what is added to a delay (RTY-007)."""
     if policy.jitter is None:
         return 0
+    text = "\0".join((policy.jitter.seed, run_id, node, str(next_attempt)))
+    return within(fnv_1a(text.encode()), policy.jitter.maximum_ms)
+
+
+def fnv_1a(text: bytes) -> int:
+    """Return a number of 64 bits that tells texts apart: FNV-1a."""
     value = _FNV_OFFSET
-    for byte in "\0".join((policy.jitter.seed, run_id, node, str(next_attempt))).encode():
+    for byte in text:
         value = (value ^ byte) * _FNV_PRIME & 0xFFFFFFFFFFFFFFFF
-    return value % (policy.jitter.maximum_ms + 1)
+    return value
+
+
+def within(value: int, most: int) -> int:
+    """Return a number from 0 to the most that is allowed, by another one."""
+    return value % (most + 1)
 
 
 def later(now_ms: int, delay: int) -> int:

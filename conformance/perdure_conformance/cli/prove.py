@@ -1,0 +1,144 @@
+"""`perdure prove`: the theorems about the rules of the model, proved again."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from perdure_conformance.cli.common import (
+    even_if_nobody_reads,
+    print_json,
+    print_lines,
+    progress_bar,
+    wrong_usage,
+)
+from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
+
+if TYPE_CHECKING:
+    from perdure_proofs.document import Found
+
+EPILOG = """\b
+Examples:
+  perdure prove
+  perdure prove --theorem retry.delays --theorem dependencies.policies
+  perdure prove --points 2000 --json
+  perdure prove --changes
+  perdure prove --page > docs/proofs.md
+"""
+
+_EXIT_CODES: Final = {
+    "proved": CONFORMANT,
+    "confirmed": CONFORMANT,
+    "refuted": NOT_CONFORMANT,
+    "unknown": NO_VERDICT,
+}
+_PACKAGES: Final = {"z3": "the package z3-solver", "crosshair": "the package crosshair-tool"}
+
+
+def prove(
+    theorem: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Prove this one alone; may be given several times.")
+    ] = None,
+    points: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="On how many points each encoding is compared with Python."),
+    ] = 20_000,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Draw these points by another seed.")] = 1,
+    page: Annotated[  # noqa: FBT002
+        bool, typer.Option("--page", help="Print the page of all theorems, in Markdown, and prove none.")
+    ] = False,
+    with_changes: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--changes", help="Hold the faults of the reducer's mutants against the theorems, too."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False,  # noqa: FBT002
+) -> None:
+    """Prove what is claimed of the rules of the model for all values, and refute what has a fault.
+
+    A rule of the model runs on values that stand for all, and Z3 proves what is claimed of it. Python runs the same
+    claim on many values, and on each counterexample. CrossHair confirms the contracts of leaves, but with --theorem.
+
+    Exit codes: 0 all is proved, 1 a theorem does not hold, or a mutant passes, 2 wrong usage, 3 something is not known.
+    """
+    try:
+        from perdure_proofs import changes, confirming, contracts, document, proving, theorems  # noqa: PLC0415
+    except ModuleNotFoundError as error:  # Only a checkout has them.
+        lacks = _PACKAGES.get(str(error.name), "a checkout of perdure")
+        wrong_usage(f"Proofs need {lacks}. In a clone of its repository: pip install --editable '.[proofs]'.")
+    known = theorems.theorems()
+    unknown = next((name for name in theorem or () if name not in known), None)
+    if unknown is not None:
+        wrong_usage(f"There is no theorem {unknown!r}. There are: {', '.join(known)}.")
+    if page:
+        with even_if_nobody_reads():
+            sys.stdout.write(document.page(known.values()))
+        sys.exit(CONFORMANT)
+    found, now = document.Found(), time.process_time
+    with progress_bar() as bar:
+        for each in bar.track([known[name] for name in theorem or known], description="theorems"):
+            found.theorems.append(proving.verdict(each, points=points, seed=seed, now=now))
+        for held in bar.track([] if theorem else contracts.contracts(), description="contracts"):
+            found.contracts.append(confirming.checked(held, now=now))
+        for name, rules in bar.track(changes.changes().items() if with_changes else (), description="changes"):
+            found.changes[name] = changes.noticed(rules, known.values())
+    outcomes = [*(each.outcome for each in found.theorems), *(each.outcome for each in found.contracts)]
+    code = max((_EXIT_CODES[each] for each in outcomes), key=(CONFORMANT, NO_VERDICT, NOT_CONFORMANT).index)
+    if as_json:
+        print_json({**document.as_json(found, points, seed), "exit_code": code})
+    else:
+        with even_if_nobody_reads():
+            print_lines(_in_words(found))
+    sys.exit(code)
+
+
+def _in_words(found: Found) -> Iterator[str]:
+    for each in found.theorems:
+        yield f"{each.outcome.upper():<9}  {each.theorem.name}  {each.seconds:.1f} s"
+        yield f"           {each.theorem.sentence}"
+        yield (
+            f"           {len(each.theorem.claims)} claims, {each.ways:,} ways, {each.points:,} points compared; "
+            f"for {', '.join(each.theorem.requirements)}"
+        )
+        yield from (f"           {sentence}" for sentence in (*each.faults, *each.doubts))
+        for name, case in each.refuted.items():
+            yield f"           not so for {name}: {case.claim}, where {_shown(case.values)}"
+        yield ""
+    for held in found.contracts:
+        yield f"{held.outcome.upper():<9}  {held.contract.name}  {held.seconds:.1f} s"
+        yield f"           {held.contract.sentence}"
+        yield from (f"           {sentence}" for sentence in (*held.faults, *held.doubts))
+        for name, values in held.refuted.items():
+            yield f"           not so for {name}, where {_shown(values)}"
+        yield ""
+    for name, notice in found.changes.items():
+        told = "by none" if notice is None else f"by {notice.theorem}: {notice.case.claim}"
+        yield f"{'UNNOTICED' if notice is None else 'NOTICED':<9}  {name}  {told}"
+    if found.changes:
+        yield ""
+    yield from _in_sum(found)
+
+
+def _in_sum(found: Found) -> Iterator[str]:
+    proved = sum(each.outcome == "proved" for each in found.theorems)
+    mutants = sum(len(each.theorem.mutants) for each in found.theorems)
+    refuted = sum(len(each.refuted) for each in found.theorems)
+    seconds = sum(each.seconds for each in found.theorems)
+    yield (
+        f"{proved} of {len(found.theorems)} theorems proved, {refuted} of {mutants} mutants refuted, "
+        f"in {seconds:.1f} s of processor time."
+    )
+    if found.contracts:
+        confirmed = sum(each.outcome == "confirmed" for each in found.contracts)
+        seconds = sum(each.seconds for each in found.contracts)
+        yield f"{confirmed} of {len(found.contracts)} contracts confirmed over all paths, in {seconds:.1f} s."
+    if found.changes:
+        noticed = sum(each is not None for each in found.changes.values())
+        yield f"{noticed} of {len(found.changes)} deliberate changes of rules are noticed by a theorem."
+
+
+def _shown(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())

@@ -1,0 +1,1 @@
+"""Theorems about budgets: what a run may use up, and that it ends."""

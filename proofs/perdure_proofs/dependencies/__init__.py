@@ -1,0 +1,1 @@
+"""Theorems about dependency policies: what waits, what is released, what can never be."""

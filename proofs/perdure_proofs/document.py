@@ -1,0 +1,138 @@
+"""What is proved, as a page and as JSON: both from the theorems themselves.
+
+Source: `schemas/prove-1.json`; `docs/proofs.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any as Untyped
+from typing import Final
+
+from perdure.kernel.values import JsonObject
+from perdure_proofs.changes import Notice
+from perdure_proofs.confirming import ContractVerdict
+from perdure_proofs.proving import Verdict
+from perdure_proofs.theorems import Theorem
+
+NOT_PROVED: Final = (
+    "That a journal keeps what it acknowledges: `perdure check` and `perdure crash` try it.",
+    (
+        "That the rules are put together rightly for every specification: `decide` and `reduce` are explored whole on "
+        "small ones, and tried on drawn runs; theorems are about what they are made of, and about single steps."
+    ),
+    (
+        "That what is shown at places holds of nodes, edges and agendas that no place has: a place is where the kernel "
+        "put an event in a generated history. There is one of everything; its numbers can be any, its graph is its own."
+    ),
+    "That Z3, CrossHair and Python are right.",
+)
+
+_OPENING: Final = """# What is proved
+
+Written by `perdure prove --page`: do not edit it.
+
+A test shows that a rule is right where it was tried. What is here holds for all values. A theorem is about the very
+functions and tables that `decide` and `reduce` use (`Rules`): each runs as it is, on values that stand for all, and Z3
+proves what is claimed of its answers. Python runs the same claims on plain values, many of them, and compares every
+answer; a rule that has a fault gives a counterexample, which Python confirms. `perdure prove` does all of it again, and
+says how long it took.
+"""
+
+
+@dataclass(slots=True)
+class Found:
+    """What came of all that was tried."""
+
+    theorems: list[Verdict] = field(default_factory=list)
+    contracts: list[ContractVerdict] = field(default_factory=list)
+    changes: dict[str, Notice | None] = field(default_factory=dict)
+    """Which theorem noticed each deliberate change."""
+
+
+def page(theorems: Iterable[Theorem[Untyped]]) -> str:
+    """Return the page of all theorems, in Markdown."""
+    return "\n".join(
+        [_OPENING, *_sections(theorems), "## What is not proved", "", *(f"- {each}" for each in NOT_PROVED), ""]
+    )
+
+
+def _sections(theorems: Iterable[Theorem[Untyped]]) -> Iterator[str]:
+    group = ""
+    for theorem in theorems:
+        head, _, name = theorem.name.rpartition(".")
+        if head != group:
+            group = head
+            yield from (f"## {head.capitalize()}", "")
+        yield from (f"### {name.replace('_', ' ').capitalize()}", "", theorem.text, "")
+        yield from ("Claims:", "", *(f"- `{each.name}`: {each.sentence}" for each in theorem.claims), "")
+        if theorem.assumptions:
+            yield from ("Assumptions:", "", *(f"- {each}" for each in theorem.assumptions), "")
+        invariant = "" if theorem.invariant is None else f" Invariant {theorem.invariant} of `kernel/invariants.py`."
+        mutants = ", ".join(f"`{each}`" for each in theorem.mutants)
+        yield from (f"For {', '.join(theorem.requirements)}.{invariant} Refuted: {mutants}.", "")
+
+
+def as_json(found: Found, points: int, seed: int) -> JsonObject:
+    """Return what came of all."""
+    return {
+        "prove_version": 1,
+        "points": points,
+        "seed": seed,
+        "theorems": [_theorem(each) for each in found.theorems],
+        "contracts": [_contract(each) for each in found.contracts],
+        "changes": [_change(name, notice) for name, notice in found.changes.items()],
+    }
+
+
+def _theorem(verdict: Verdict) -> JsonObject:
+    theorem = verdict.theorem
+    return {
+        "name": theorem.name,
+        "sentence": theorem.sentence,
+        "requirements": list(theorem.requirements),
+        "invariant": theorem.invariant,
+        "assumptions": list(theorem.assumptions),
+        "verdict": verdict.outcome,
+        "faults": list(verdict.faults),
+        "doubts": list(verdict.doubts),
+        "claims": [{"name": claim.name, "sentence": claim.sentence} for claim in theorem.claims],
+        "ways": verdict.ways,
+        "points": verdict.points,
+        "mutants": [
+            {"name": name, "claim": case.claim, "counterexample": _in_words(case.values)}
+            for name, case in verdict.refuted.items()
+        ],
+        "seconds": round(verdict.seconds, 3),
+    }
+
+
+def _contract(verdict: ContractVerdict) -> JsonObject:
+    contract = verdict.contract
+    return {
+        "name": contract.name,
+        "sentence": contract.sentence,
+        "requirements": list(contract.requirements),
+        "verdict": verdict.outcome,
+        "faults": list(verdict.faults),
+        "doubts": list(verdict.doubts),
+        "mutants": [{"name": name, "counterexample": _in_words(values)} for name, values in verdict.refuted.items()],
+        "seconds": round(verdict.seconds, 3),
+    }
+
+
+def _change(name: str, notice: Notice | None) -> JsonObject:
+    if notice is None:
+        return {"name": name, "theorem": None, "claim": None, "counterexample": None}
+    case = notice.case
+    return {
+        "name": name,
+        "theorem": notice.theorem,
+        "claim": case.claim,
+        "counterexample": _in_words(case.values),
+    }
+
+
+def _in_words(values: Mapping[str, object]) -> JsonObject:
+    return {name: str(value) for name, value in values.items()}

@@ -1,0 +1,1 @@
+"""Theorems about edges: which predicates exclude each other, and what fires."""

@@ -1,0 +1,1 @@
+"""Theorems about the journal: what is stored, who may store, what a crash leaves, what a snapshot saves."""

@@ -1,0 +1,1 @@
+"""Theorems about signals: their identities, and the waits that they resolve."""

@@ -1,0 +1,1 @@
+"""Theorems about virtual time: the clock, deadlines, and what is due."""
