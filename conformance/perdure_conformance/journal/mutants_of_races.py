@@ -35,7 +35,7 @@ from perdure_conformance.journal.registry import mutant
 
 Records = Sequence[Envelope]
 
-_A_MOMENT_S: Final = 0.02
+_A_MOMENT_S: Final = 0.05
 _SOON_S: Final = 0.002
 
 
