@@ -13,6 +13,7 @@ from typing import Final
 from perdure.kernel.values import JsonObject
 from perdure_proofs.changes import Notice
 from perdure_proofs.confirming import ContractVerdict
+from perdure_proofs.contracts import Contract
 from perdure_proofs.proving import Verdict
 from perdure_proofs.theorems import Theorem
 
@@ -26,18 +27,62 @@ NOT_PROVED: Final = (
         "That what is shown at places holds of nodes, edges and agendas that no place has: a place is where the kernel "
         "put an event in a generated history. There is one of everything; its numbers can be any, its graph is its own."
     ),
-    "That Z3, CrossHair and Python are right.",
+    (
+        "That what is gone through in small numbers holds of more: batches of up to three records (`journal.appends`), "
+        "three things that are due (`time.order`), the first overlap of three predicates (`edges.groups`), up to two "
+        "nodes where a cancellation begins and ends (`lifecycle.cancellation`), three nodes that wait for one signal "
+        "(`signals.waits`). Where a theorem says why it should, that is an argument, and no proof."
+    ),
+    (
+        "That a rejected command consumes nothing in every state: finitely many are tried (`budgets.rejections`). That "
+        "a state is the same after it was written down as JSON: it is compared, but for the numbers of nodes "
+        "(`journal.folds`)."
+    ),
+    (
+        "That a run of a version before 4 stays within budgets, and comes to rest: budgets hold from version 4 on "
+        "(`budgets.limits`, `budgets.quiescence`)."
+    ),
+    (
+        "What is computed of texts: the hash of a jitter, digests, canonical JSON. Vectors hold them; a theorem takes "
+        "the number that comes of a hash as any."
+    ),
+    "That anything happens: a theorem says what holds after a step, none that a command is ever sent.",
+    (
+        "That what stands for all values does what Python does: each answer is compared on many points (`--points`), "
+        "not on all. And that Z3, CrossHair and Python are right."
+    ),
 )
 
 _OPENING: Final = """# What is proved
 
 Written by `perdure prove --page`: do not edit it.
 
-A test shows that a rule is right where it was tried. What is here holds for all values. A theorem is about the very
-functions and tables that `decide` and `reduce` use (`Rules`): each runs as it is, on values that stand for all, and Z3
-proves what is claimed of its answers. Python runs the same claims on plain values, many of them, and compares every
-answer; a rule that has a fault gives a counterexample, which Python confirms. `perdure prove` does all of it again, and
-says how long it took.
+A test shows that a rule is right where it was tried. A theorem says what it holds for, and holds for all of that. It
+is about the very functions and tables that `decide` and `reduce` use (`Rules`), or that a journal uses: each runs as it
+is, on values that stand for all, and Z3 proves what is claimed of its answers. Python runs the same claims on plain
+values, many of them, and compares every answer; a rule that has a fault gives a counterexample, which Python confirms.
+`perdure prove` does all of it again, and says how long it took.
+
+How to read a theorem:
+
+- Numbers, times, names and identities that are *any* stand for all: numbers from 0 or 1 to 2^53−1, unless it says
+  otherwise. Of what is one of a few, as a status, a kind or a row of a table, each is gone through. So a claim without
+  numbers and names is a search of finitely many cases, which leaves none of them out.
+- A *place* is where the kernel put an event in a generated history: the state before it, the event, and the state
+  after it. There is one for each type of event of each version, for each row of the node table by each event, and for
+  all that an event can be owed for. "Every event" is each of these; the numbers that a theorem is about can be any, and
+  all else is that of the place.
+- That the kernel writes something *and nowhere else* is read from its text: no other call names this field.
+- An *assumption* is not proved; it says what checks it. The last section says what else is not.
+- *For* names the requirements that lean on a theorem, *Refuted* the faults that were put into its rules: for each of
+  them a claim has a counterexample.
+"""
+
+_CONTRACTS: Final = """## Contracts
+
+Leaves, which are functions over numbers and frozen dataclasses, have contracts besides. CrossHair, which shares nothing
+with what runs the theorems, confirms each over all paths. Numbers are any whole numbers that make sense: what a
+contract takes for granted of them, as that a time is not negative, is the `assume` in its text.
 """
 
 
@@ -51,11 +96,19 @@ class Found:
     """Which theorem noticed each deliberate change."""
 
 
-def page(theorems: Iterable[Theorem[Untyped]]) -> str:
-    """Return the page of all theorems, in Markdown."""
-    return "\n".join(
-        [_OPENING, *_sections(theorems), "## What is not proved", "", *(f"- {each}" for each in NOT_PROVED), ""]
-    )
+def page(theorems: Iterable[Theorem[Untyped]], contracts: Iterable[Contract[Untyped]]) -> str:
+    """Return the page of all theorems and contracts, in Markdown."""
+    not_proved = ("## What is not proved", "", *(f"- {each}" for each in NOT_PROVED), "")
+    return "\n".join([_OPENING, *_sections(theorems), _CONTRACTS, *map(_item, contracts), "", *not_proved])
+
+
+def _item(contract: Contract[Untyped]) -> str:
+    name = f"`{contract.name}`, for {', '.join(contract.requirements)}"
+    return f"- {name}: {contract.sentence} Refuted: {_listed(contract.mutants)}."
+
+
+def _listed(mutants: Iterable[str]) -> str:
+    return ", ".join(f"`{each}`" for each in mutants)
 
 
 def _sections(theorems: Iterable[Theorem[Untyped]]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from perdure_conformance.cli import command_line
 from perdure_conformance.requirements import requirements
 from perdure_proofs import document, theorems
 from perdure_proofs.changes import changed_in, changes, noticed, tried_by
+from perdure_proofs.contracts import contracts
 from perdure_proofs.document import Found
 from perdure_proofs.proving import verdict
 from perdure_proofs.theorems import Any, Theorem
@@ -45,9 +46,9 @@ def test_a_theorem_is_proved_is_what_python_does_and_refutes_its_mutants(name: s
     SCHEMA.validate({**document.as_json(Found([found]), POINTS, 1), "exit_code": 0})
 
 
-def test_the_page_is_that_of_the_theorems() -> None:
+def test_the_page_is_that_of_the_theorems_and_contracts() -> None:
     """Write it anew with `perdure prove --page > docs/proofs.md`."""
-    assert (ROOT / "docs/proofs.md").read_text("utf-8") == document.page(THEOREMS.values())
+    assert (ROOT / "docs/proofs.md").read_text("utf-8") == document.page(THEOREMS.values(), contracts())
 
 
 def test_deliberate_changes_of_rules_are_noticed() -> None:

@@ -49,7 +49,7 @@ def prove(
     ] = 20_000,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Draw these points by another seed.")] = 1,
     page: Annotated[  # noqa: FBT002
-        bool, typer.Option("--page", help="Print the page of all theorems, in Markdown, and prove none.")
+        bool, typer.Option("--page", help="Print the page of all theorems and contracts, in Markdown, and prove none.")
     ] = False,
     with_changes: Annotated[  # noqa: FBT002
         bool,
@@ -75,7 +75,7 @@ def prove(
         wrong_usage(f"There is no theorem {unknown!r}. There are: {', '.join(known)}.")
     if page:
         with even_if_nobody_reads():
-            sys.stdout.write(document.page(known.values()))
+            sys.stdout.write(document.page(known.values(), contracts.contracts()))
         sys.exit(CONFORMANT)
     found, now = document.Found(), time.process_time
     with progress_bar() as bar:

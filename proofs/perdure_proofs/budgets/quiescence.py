@@ -107,14 +107,14 @@ def there_is_a_place_for_all_that_can_be_owed(rules: Rules, values: Any) -> bool
 
 @THEOREM.claim
 def each_owed_event_lowers_the_rank(rules: Rules, values: Any) -> bool:
-    """Where an event is owed, with any usage within any limits, the rank is lower after it, and not less than 0."""
+    """Where an event is owed, with any usage within any limits, the rank falls, and no part of it is below 0."""
     place = values.among("place", owing())
     before = with_any_usage(values, place.before)
     event = owed(before, rules)
     if event is None:
         return False
     after = rank(applied(before, event, place.version, rules))
-    return (0, 0, 0) <= after < rank(before) and after[1] >= 0
+    return after < rank(before) and after[1] >= 0 and after[2] >= 0
 
 
 def owing() -> tuple[Place, ...]:

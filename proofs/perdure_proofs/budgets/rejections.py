@@ -1,4 +1,4 @@
-"""A rejected command consumes nothing: no attempt, no identity, no budget; and what is allowed consumes what it says.
+"""A rejected command consumes nothing, no attempt, identity or budget: tried with each command in finitely many states.
 
 Whoever gets a rejection may ask again later, or something else, as if nothing had been asked. `decide` answers a
 command with events or with a rejection, never with both and never with none of them. Since the state is the fold of the
@@ -6,8 +6,9 @@ events, a rejection cannot change it, unless `decide` changed the state that it 
 is frozen, and here every command is given to a state of every kind, and the state compared with what it was.
 
 What is asked is every type of command, of a node of each status and of nobody, with identities that the run knows and
-with new ones, now, earlier and later. That is finite, and all of it is tried: it is no proof for every state, as other
-theorems are, but a search of one state of each kind.
+with new ones, now, earlier and later. That is finite, and all of it is tried: it is no proof for every state, but a
+search of one state before each type of event, and of one after each end of a run. What an allowed command consumes is
+shown by `usage`.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def a_replay_is_acknowledged(
     },
 )
 def a_page_is_the_next_part(page: Callable[[Records, int, int], Page], stored: int, start: int, limit: int) -> bool:
-    """A page holds as many records from a position on as there are and as fit, and is the end if none follows."""
+    """Of up to three records, a page holds those from a position on that fit, and is the end if none follows."""
     assume(0 <= stored <= MOST_STORED and 1 <= start <= MOST_STORED + 1 and 1 <= limit <= MOST_STORED)
     found = page(RECORDS[:stored], start, limit)
     following = max(stored - start + 1, 0)

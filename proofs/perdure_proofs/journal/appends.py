@@ -8,7 +8,8 @@ other one is compared with, which runs here as it is, in the midst of any histor
 
 Of what is stored a step sees how much it is, and the records whose event ids stand in the batch; the others are any.
 The batches have up to three records: whatever is asked of a batch is asked of each of its records, or of two of them
-at once, and the third is one beside the two.
+at once, and the third is one beside the two. Bodies are any texts of one length, held against any limits of a batch;
+what is malformed is one of six texts.
 """
 
 from __future__ import annotations

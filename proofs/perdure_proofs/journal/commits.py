@@ -8,7 +8,8 @@ whole, and the last batch is shown if all of it is there, and else not at all.
 
 By induction over the records that are read, whatever the sizes of the batches and wherever the file is cut: a record
 is read if it is at its place behind the one before, and after each of them the journal knows where the last whole batch
-ended. A journal that writes its file anew is read by the same functions, and shows nothing of a file that is cut.
+ended. That is the journal `lines`. The journal `files`, which writes its file anew, asks only what is missing, and
+shows nothing of a file that is cut, which is tried and not proved; in `sqlite`, SQLite keeps a batch whole.
 """
 
 from __future__ import annotations

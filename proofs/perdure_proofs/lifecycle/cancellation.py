@@ -6,10 +6,11 @@ A step cancels the node there, with its attempt if it has one, and goes on to th
 no node before, for here there is none to look at, and changes none after. When it has reached the end, and not before,
 the run is cancelled, so then every node has ended. Nobody's node is charged, released, retried or judged on the way.
 
-A step sees the node that it cancels and those that follow it up to the next that has not ended: two of each status, and
-the end of the run, are enough to see all of it. The nodes of the step depend on nothing: a dependent is counted anew,
-which concerns no status. Short runs are also cancelled whole, with nodes of every status, and what leads from each to
-the others.
+Nothing here is any number: all is gone through. A step sees the node that it cancels, behind none, one or five that
+have ended, and up to two that follow it, of every status: it asks each whether it has ended, one after the other, so
+more would be passed over as these are. Its nodes depend on nothing: a dependent is counted anew, which concerns no
+status. Where the cascade begins, and where it ends, is looked at in runs of one and of two nodes. These are also
+cancelled whole, with nodes of every status, and what leads from each to the others.
 """
 
 from __future__ import annotations

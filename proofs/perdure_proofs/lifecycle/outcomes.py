@@ -5,8 +5,10 @@ committed. Three things make it so. An outcome is legal for the attempt that its
 as the node is running and the attempt is not due. With the outcome the node names no attempt any more, so a second one
 is refused. And no later attempt is given an identity that an attempt of the run ever had, so none can be named again.
 
-Identities are any, equal or not; the deadline and the time are any. Every type of event comes in its places, to a run
-that also has an attempt that ended before: it stays as it ended.
+What is legal is shown of one place at which a handler told its outcome: the identities are any, equal or not, and the
+deadline and the time are any. Of one place at which an attempt starts it is shown that the run may name an identity
+that is new, and not one that it had. Every type of event comes in its places, to a run that also has an attempt that
+ended before: it stays as it ended.
 """
 
 from __future__ import annotations

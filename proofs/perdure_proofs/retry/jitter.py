@@ -4,7 +4,8 @@ To the delay of a retry a jitter is added that differs from run to run: the rema
 the hash. `decide` adds this one; a reducer accepts any that the policy allows, since it never computes a deadline
 again, and no other. Were its bounds one off, a history that one implementation wrote would be corrupt to another.
 
-Delays stand for all that `delays` is about. Sums are cut off at 2^53−1.
+Delays stand for all that `delays` is about. Sums are cut off at 2^53−1. The hash itself is no part of this: vectors
+hold it.
 """
 
 from __future__ import annotations

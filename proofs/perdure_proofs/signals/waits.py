@@ -7,7 +7,8 @@ leaves all as it was but its own identity. Where no wait is open, nothing is rec
 again later.
 
 Times and deadlines are any. Of names and tokens there are as many as can differ from those of a wait, and from each
-other.
+other. Nodes that wait for the same signal are three, and up to two signals were accepted before: these are gone
+through, since nothing counts them.
 """
 
 from __future__ import annotations
@@ -210,7 +211,7 @@ def a_delivery_fits_by_its_name_then_by_its_token(kernel: Waits, values: Any) ->
 
 @THEOREM.claim
 def one_signal_resolves_one_wait(kernel: Waits, values: Any) -> bool:
-    """Of nodes that all wait for it, one goes on with the signal; its wait is closed, and the others wait as before."""
+    """Of three nodes that wait for it, one goes on with the signal, its wait is closed, and the others wait on."""
     position = values.among("node", range(_NODES))
     state = msgspec.structs.replace(all_waiting(), now_ms=values.whole("now_ms", 0, MOST))
     command = DeliverSignal(node=state.name(position), signal_id=_SIGNAL, name=_NAME, token_sha256=_TOKEN)
@@ -230,7 +231,7 @@ def _received(node: NodeState) -> list[SignalId]:
 
 @THEOREM.claim
 def signals_are_given_in_their_order(kernel: Waits, values: Any) -> bool:
-    """What an attempt accepted before stays, and what it accepts comes after it, however much that is."""
+    """What an attempt accepted before, nothing, one signal or two, stays, and what it accepts comes after it."""
     before = values.among("accepted before", range(_NODES))
     state = all_waiting()
     gains = {number: Received(SignalId(signal(9 - number)), _NAME, None) for number in range(before)}

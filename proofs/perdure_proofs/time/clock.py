@@ -4,8 +4,8 @@ The time of a run is what its history says, from 0 at its creation. Only Virtual
 later time is always legal, one to now only if something is due, one to an earlier time never. So the times of a history
 are in order, and what was due stays so.
 
-The time before and the time told are any; every other type of event comes in its places, at any time, and only one case
-of one function of the kernel writes the time at all.
+The time before and the time told are any, and what is due is a timer; every other type of event comes in its places, at
+any time, and only one case of one function of the kernel writes the time at all.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ and a deadline that no number can hold would never come. Those of attempts and r
 2^53−1; those of waits are told, and must lie after now. A retry may have been recorded with any jitter that its policy
 allows, by whatever kernel: the reducer accepts none that lies before now.
 
-Time, limits and delays are any. How an exponential delay grows is not the business of this theorem.
+Time, limits and delays are any, at one place each. The jitter is none, up to 4 ms or up to 2^53−1 ms. How an
+exponential delay grows is not the business of this theorem: here it grows threefold.
 """
 
 from __future__ import annotations

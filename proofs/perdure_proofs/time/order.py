@@ -4,8 +4,8 @@ Two runs of one history must not differ in what came first, so of two things tha
 one it is does not depend on when they were noted. The order is that of their deadlines; of one deadline that of the
 kinds, the sentence of TIM-003 in `docs/spec/kernel.md` read as it stands; of one kind that of the nodes. It is total:
 of two items one is first or they are the same, and what comes before the second of two comes before whatever comes
-after it. The queue gives its items in this order, in whatever order they were put in: of any three, for a queue only
-ever compares two.
+after it. The queue gives its items in this order, in whatever order they were put in: this is shown of any three, and
+that a queue only ever compares two is why it should be so of more.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def what_comes_before_comes_before_what_follows(kernel: Ordering, values: Any) -
 
 @THEOREM.claim
 def the_queue_gives_them_in_order(kernel: Ordering, values: Any) -> bool:
-    """Three items come out of the queue first ones first, in whatever order they were put in."""
+    """Any three items come out of the queue first ones first, in whatever order they were put in."""
     del kernel
     items = [any_item(values, which) for which in ("the first", "the second", "the third")]
     assume(items[0] < items[1])
