@@ -125,8 +125,8 @@ def explored(
     possible: set[Goal] | None = None
     if stopped_by is None and _is_sensitive(search):
         is_exact = False
-        twin = untimed(document, specification)
-        again = searched(creation_of(*twin), bounds, is_reduced=True, rules=rules, kind=kind)
+        timeless = creation_of(untimed(document), specification)
+        again = searched(timeless, bounds, is_reduced=True, rules=rules, kind=kind)
         stopped_by = again.found.stopped_by
         possible = {
             *again.found.reached,
@@ -184,8 +184,8 @@ def _is_sensitive(search: Search) -> bool:
     return is_timed and (has_deadlines or "elapsed" in search.counted)
 
 
-def untimed(document: JsonObject, specification: Specification) -> tuple[JsonObject, Specification]:
-    """Return a specification in which nothing takes time: what is tried again is so at once, and nothing expires."""
+def untimed(document: JsonObject) -> JsonObject:
+    """Return a document in which nothing takes time: what is tried again is so at once, and nothing expires."""
     nodes = document["nodes"]
     assert isinstance(nodes, list | tuple)
     changed: dict[str, JsonValue] = {key: value for key, value in document.items() if key != "content_hash"}
@@ -193,7 +193,7 @@ def untimed(document: JsonObject, specification: Specification) -> tuple[JsonObj
     budgets = document.get("budgets")
     if isinstance(budgets, Mapping):
         changed["budgets"] = {key: value for key, value in budgets.items() if key != "max_elapsed_ms"}
-    return changed, specification
+    return changed
 
 
 def _untimed_node(node: JsonValue) -> JsonValue:

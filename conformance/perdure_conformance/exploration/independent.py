@@ -12,7 +12,7 @@ Two moves may be taken in one order only if no other order leads to anything els
   if what they lead to comes to an end, or else what others do would be put off for ever.
 
 Closing needs no more: what nothing live reaches is closed as soon as that is so, in whichever order it came to that.
-`tests/conformance/test_exploration.py` compares what is found with and without, over many drawn specifications.
+`tests/conformance/test_explore.py` compares what is found with and without, over many drawn specifications.
 """
 
 from __future__ import annotations

@@ -86,11 +86,6 @@ class Result:
 
 def result_of(file: str, content_hash: str, exploration: Exploration) -> Result:
     """Work out the ways to everything that was reached."""
-    limits = {
-        "attempts": exploration.plan.specification.budgets.max_attempts,
-        "transitions": exploration.plan.specification.budgets.max_transitions,
-        "elapsed": exploration.plan.specification.budgets.max_elapsed_ms,
-    }
 
     def known(goal: Goal, *, with_way: bool = True) -> Known:
         verdict = exploration.verdict(goal)
@@ -102,7 +97,7 @@ def result_of(file: str, content_hash: str, exploration: Exploration) -> Result:
         content_hash=content_hash,
         exploration=exploration,
         ends=tuple(known(Ended(status)) for status in ENDS),
-        budgets={each: None if limits[each] is None else known(Exhausted(each)) for each in BUDGETS},
+        budgets={each: None if _limit(exploration, each) is None else known(Exhausted(each)) for each in BUDGETS},
         started=tuple(known(Started(position)) for position in positions),
         closed={
             (position, status): known(Closed(position, status), with_way=status in _WITH_WAY)
