@@ -31,7 +31,7 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import DUE_ORDER, NODE_TABLE, RULES
-from perdure.kernel.specification import Budgets
+from perdure.kernel.specification import Budgets, RetryPolicy
 from perdure.kernel.state import State, Status
 from perdure.kernel.upcast import upcast
 from perdure.kernel.values import MAX_SAFE_INTEGER
@@ -190,3 +190,12 @@ def with_any_usage(values: Any, state: State) -> State:
         attempts_used=values.whole("attempts_used", 0, attempts),
         transitions_used=values.whole("transitions_used", 0, transitions),
     )
+
+
+def with_policy(state: State, position: int, policy: RetryPolicy) -> State:
+    """Return the state of a run one of whose nodes has another retry policy."""
+    specification = state.plan.specification
+    nodes = list(specification.nodes)
+    nodes[position] = replace(nodes[position], retry=policy)
+    changed = replace(specification, nodes=tuple(nodes))
+    return replace(state, plan=dataclasses.replace(state.plan, specification=changed))

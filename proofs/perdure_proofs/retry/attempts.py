@@ -31,10 +31,10 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.identity import NodeId
 from perdure.kernel.legality import contradiction
-from perdure.kernel.rules import BUDGETS_FROM, RULES, Rules
+from perdure.kernel.rules import BUDGETS_FROM, RULES, Rules, policy_of
 from perdure.kernel.specification import RetryPolicy
 from perdure.kernel.state import NodeState, State
-from perdure_proofs.places import MOST, Place, missing, of_versions, places
+from perdure_proofs.places import MOST, Place, missing, of_versions, places, with_policy
 from perdure_proofs.steps import Step, text_of, written_by
 from perdure_proofs.theorems import Any, Theorem, assume
 
@@ -95,22 +95,12 @@ def _node_of(place: Place) -> int:
     return place.before.plan.positions.get(getattr(event, "node", NodeId("")), 0)
 
 
-def _with_policy(state: State, position: int, limit: int) -> State:
-    specification = state.plan.specification
-    nodes = list(specification.nodes)
-    policy = nodes[position].retry or RetryPolicy()
-    nodes[position] = msgspec.structs.replace(
-        nodes[position], retry=msgspec.structs.replace(policy, max_attempts=limit)
-    )
-    changed = msgspec.structs.replace(specification, nodes=tuple(nodes))
-    return msgspec.structs.replace(state, plan=dataclasses.replace(state.plan, specification=changed))
-
-
 def _any_step(values: Any, place: Place, limit: int) -> tuple[State, EventV5, int]:
     """Return a place at which its node has had any number of attempts, and may have as many as a limit says."""
     position = _node_of(place)
     attempts = values.whole("attempts", 0, MOST)
-    before = _with_attempts(_with_policy(place.before, position, limit), position, attempts)
+    policy = msgspec.structs.replace(policy_of(place.before.node(position)), max_attempts=limit)
+    before = _with_attempts(with_policy(place.before, position, policy), position, attempts)
     event = place.event
     if isinstance(event, NodeStarted | ChildStarted):
         event = msgspec.structs.replace(event, attempt=values.whole("attempt", 1, MOST))

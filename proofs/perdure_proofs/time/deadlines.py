@@ -11,7 +11,6 @@ exponential delay grows is not the business of this theorem: here it grows three
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -25,7 +24,7 @@ from perdure.kernel.reduce import fits
 from perdure.kernel.rules import BUDGETS_FROM, RULES, Rules
 from perdure.kernel.specification import Backoff, Exponential, Fixed, Immediate, Jitter, RetryPolicy
 from perdure.kernel.state import State
-from perdure_proofs.places import MOST, Place, of_versions, places
+from perdure_proofs.places import MOST, Place, of_versions, places, with_policy
 from perdure_proofs.steps import Refuse, forgiving
 from perdure_proofs.theorems import UNNOTED, Any, Theorem, assume
 
@@ -55,15 +54,6 @@ THEOREM: Final = Theorem(
         "RetriesWithNegativeJitter": Deadlines(replace(RULES, jitter_ms=lambda *_: -1)),
     },
 )
-
-
-def with_policy(state: State, position: int, policy: RetryPolicy) -> State:
-    """Return the state of a run one of whose nodes has another retry policy."""
-    specification = state.plan.specification
-    nodes = list(specification.nodes)
-    nodes[position] = msgspec.structs.replace(nodes[position], retry=policy)
-    changed = msgspec.structs.replace(specification, nodes=tuple(nodes))
-    return msgspec.structs.replace(state, plan=dataclasses.replace(state.plan, specification=changed))
 
 
 @THEOREM.claim
