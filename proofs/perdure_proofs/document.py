@@ -1,4 +1,4 @@
-"""What is proved, as a page and as JSON: both from the theorems themselves.
+"""What is proved, as a page, as JSON and in words: all from the theorems themselves.
 
 Source: `schemas/prove-1.json`; `docs/proofs.md`.
 """
@@ -14,7 +14,7 @@ from perdure.kernel.values import JsonObject
 from perdure_proofs.changes import Notice
 from perdure_proofs.confirming import ContractVerdict
 from perdure_proofs.contracts import Contract
-from perdure_proofs.proving import Verdict
+from perdure_proofs.proving import Verdict, shown
 from perdure_proofs.theorems import Theorem
 
 NOT_PROVED: Final = (
@@ -189,3 +189,49 @@ def _change(name: str, notice: Notice | None) -> JsonObject:
 
 def _in_words(values: Mapping[str, object]) -> JsonObject:
     return {name: str(value) for name, value in values.items()}
+
+
+def lines(found: Found) -> Iterator[str]:
+    """Yield what came of all in words, and then in sum."""
+    for each in found.theorems:
+        yield f"{each.outcome.upper():<9}  {each.theorem.name}  {each.seconds:.1f} s"
+        yield f"           {each.theorem.sentence}"
+        yield (
+            f"           {len(each.theorem.claims)} claims, {each.ways:,} ways, {each.points:,} points compared; "
+            f"for {', '.join(each.theorem.requirements)}"
+        )
+        yield from (f"           {sentence}" for sentence in (*each.faults, *each.doubts))
+        for name, case in each.refuted.items():
+            yield f"           not so for {name}: {case.claim}, where {shown(case.values)}"
+        yield ""
+    for held in found.contracts:
+        yield f"{held.outcome.upper():<9}  {held.contract.name}  {held.seconds:.1f} s"
+        yield f"           {held.contract.sentence}"
+        yield from (f"           {sentence}" for sentence in (*held.faults, *held.doubts))
+        for name, values in held.refuted.items():
+            yield f"           not so for {name}, where {shown(values)}"
+        yield ""
+    for name, notice in found.changes.items():
+        told = "by none" if notice is None else f"by {notice.theorem}: {notice.case.claim}"
+        yield f"{'UNNOTICED' if notice is None else 'NOTICED':<9}  {name}  {told}"
+    if found.changes:
+        yield ""
+    yield from _in_sum(found)
+
+
+def _in_sum(found: Found) -> Iterator[str]:
+    proved = sum(each.outcome == "proved" for each in found.theorems)
+    mutants = sum(len(each.theorem.mutants) for each in found.theorems)
+    refuted = sum(len(each.refuted) for each in found.theorems)
+    seconds = sum(each.seconds for each in found.theorems)
+    yield (
+        f"{proved} of {len(found.theorems)} theorems proved, {refuted} of {mutants} mutants refuted, "
+        f"in {seconds:.1f} s of processor time."
+    )
+    if found.contracts:
+        confirmed = sum(each.outcome == "confirmed" for each in found.contracts)
+        seconds = sum(each.seconds for each in found.contracts)
+        yield f"{confirmed} of {len(found.contracts)} contracts confirmed over all paths, in {seconds:.1f} s."
+    if found.changes:
+        noticed = sum(each is not None for each in found.changes.values())
+        yield f"{noticed} of {len(found.changes)} deliberate changes of rules are noticed by a theorem."

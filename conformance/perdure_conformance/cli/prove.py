@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -17,9 +16,6 @@ from perdure_conformance.cli.common import (
     wrong_usage,
 )
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
-
-if TYPE_CHECKING:
-    from perdure_proofs.document import Found
 
 EPILOG = """\b
 Examples:
@@ -91,54 +87,5 @@ def prove(
         print_json({**document.as_json(found, points, seed), "exit_code": code})
     else:
         with even_if_nobody_reads():
-            print_lines(_in_words(found))
+            print_lines(document.lines(found))
     sys.exit(code)
-
-
-def _in_words(found: Found) -> Iterator[str]:
-    for each in found.theorems:
-        yield f"{each.outcome.upper():<9}  {each.theorem.name}  {each.seconds:.1f} s"
-        yield f"           {each.theorem.sentence}"
-        yield (
-            f"           {len(each.theorem.claims)} claims, {each.ways:,} ways, {each.points:,} points compared; "
-            f"for {', '.join(each.theorem.requirements)}"
-        )
-        yield from (f"           {sentence}" for sentence in (*each.faults, *each.doubts))
-        for name, case in each.refuted.items():
-            yield f"           not so for {name}: {case.claim}, where {_shown(case.values)}"
-        yield ""
-    for held in found.contracts:
-        yield f"{held.outcome.upper():<9}  {held.contract.name}  {held.seconds:.1f} s"
-        yield f"           {held.contract.sentence}"
-        yield from (f"           {sentence}" for sentence in (*held.faults, *held.doubts))
-        for name, values in held.refuted.items():
-            yield f"           not so for {name}, where {_shown(values)}"
-        yield ""
-    for name, notice in found.changes.items():
-        told = "by none" if notice is None else f"by {notice.theorem}: {notice.case.claim}"
-        yield f"{'UNNOTICED' if notice is None else 'NOTICED':<9}  {name}  {told}"
-    if found.changes:
-        yield ""
-    yield from _in_sum(found)
-
-
-def _in_sum(found: Found) -> Iterator[str]:
-    proved = sum(each.outcome == "proved" for each in found.theorems)
-    mutants = sum(len(each.theorem.mutants) for each in found.theorems)
-    refuted = sum(len(each.refuted) for each in found.theorems)
-    seconds = sum(each.seconds for each in found.theorems)
-    yield (
-        f"{proved} of {len(found.theorems)} theorems proved, {refuted} of {mutants} mutants refuted, "
-        f"in {seconds:.1f} s of processor time."
-    )
-    if found.contracts:
-        confirmed = sum(each.outcome == "confirmed" for each in found.contracts)
-        seconds = sum(each.seconds for each in found.contracts)
-        yield f"{confirmed} of {len(found.contracts)} contracts confirmed over all paths, in {seconds:.1f} s."
-    if found.changes:
-        noticed = sum(each is not None for each in found.changes.values())
-        yield f"{noticed} of {len(found.changes)} deliberate changes of rules are noticed by a theorem."
-
-
-def _shown(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
