@@ -7,7 +7,7 @@ its own types of claims and of cases.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Literal, Protocol, Self, TypeVar
 
@@ -254,6 +254,12 @@ class WrittenCheck:
     """Returns what it does or asks, a line each, with what is right where that is known before."""
     note: str = ""
     """What else is to be said of it."""
+
+
+def begun_alike(asked: Sequence[Sequence[object]]) -> int:
+    """Return with how many items all begin that a check asks about: what tells them apart comes after that."""
+    first, most = asked[0], min(map(len, asked))
+    return next((place for place in range(most) if any(each[place] != first[place] for each in asked)), most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from perdure_conformance.reducer.scenarios.scenario import (
     Restores,
     Scenario,
 )
-from perdure_conformance.suite import WrittenCheck
+from perdure_conformance.suite import WrittenCheck, begun_alike
 
 _EVENTS: Final = 6
 
@@ -33,18 +33,12 @@ def checks() -> Mapping[str, WrittenCheck]:
 def _steps(scenario: Scenario) -> list[str]:
     """Return what all questions of a scenario begin with, and then each of them with the answer that is right."""
     questions = [side.question for side in scenario.sides]
-    begun = _common([question.history for question in questions])
+    begun = begun_alike([question.history for question in questions])
     lines = [f"  first, in each: {_short(questions[0].history[:begun])}"] if begun else []
     for number, side in enumerate(scenario.sides, 1):
         first, *others = [*_asked(side.question, begun, questions), f"→ {_right(side.expected)}"]
         lines += [f"  {number}. {first}", *(f"     {line}" for line in others)]
     return lines
-
-
-def _common(histories: Sequence[Sequence[Entry]]) -> int:
-    """Return how many events all histories begin with."""
-    first, most = histories[0], min(map(len, histories))
-    return next((n for n in range(most) if any(each[n] != first[n] for each in histories)), most)
 
 
 def _asked(question: Query, begun: int, questions: Sequence[Query]) -> Iterator[str]:

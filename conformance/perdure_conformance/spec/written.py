@@ -9,7 +9,7 @@ from typing import Final
 from perdure_conformance.spec.cases import in_words
 from perdure_conformance.spec.pairs import Pair, all_pairs
 from perdure_conformance.spec.questions import Question, truth_about
-from perdure_conformance.suite import WrittenCheck
+from perdure_conformance.suite import WrittenCheck, begun_alike
 
 _SHOWN: Final = 500
 _BEFORE: Final = 150
@@ -26,18 +26,12 @@ def _steps(pair: Pair) -> list[str]:
     documents = [each for each in (pair.rejected, pair.accepted) if each is not None]
     questions = [Question(document, pair.handlers) for document in documents]
     told = [in_words(question) for question in questions]
-    differs_at = _common(told[0][0], told[-1][0]) if len(told) > 1 else 0
+    differs_at = begun_alike([text for text, *_ in told]) if len(told) > 1 else 0
     lines = []
     for number, (question, (text, *handlers)) in enumerate(zip(questions, told, strict=True), 1):
         lines += [f"  {number}. {_around(text, differs_at)}", *(f"     {_around(line, 0)}" for line in handlers)]
         lines.append(f"     → {_around(_right(question), 0)}")
     return lines
-
-
-def _common(one: str, other: str) -> int:
-    """Return with how many characters both begin."""
-    most = min(len(one), len(other))
-    return next((n for n in range(most) if one[n] != other[n]), most)
 
 
 def _around(text: str, place: int) -> str:
