@@ -1,0 +1,1 @@
+"""Theorems about data: what an attempt is given."""
