@@ -20,11 +20,13 @@ import msgspec
 
 from perdure.kernel.consequences import owed, within_budget
 from perdure.kernel.errors import Corruption
-from perdure.kernel.events import BudgetExhausted, EventV5, RunFailed
+from perdure.kernel.events import BudgetExhausted, ChildStarted, Event, EventV5, NodeStarted, RunFailed
+from perdure.kernel.identity import NodeId
 from perdure.kernel.reduce import reduce
-from perdure.kernel.rules import BUDGETS_FROM, RULES, Rules
+from perdure.kernel.rules import BUDGETS_FROM, RULES, Charged, Rules, charge
 from perdure.kernel.state import State
 from perdure_proofs.places import MOST, missing, of_versions, places, with_any_usage
+from perdure_proofs.runs import ATTEMPT, RUN
 from perdure_proofs.theorems import UNNOTED, Any, Theorem
 
 Bound = Callable[[State, EventV5, int, Rules], EventV5]
@@ -43,13 +45,18 @@ def _told_one_more(state: State, event: EventV5, version: int, rules: Rules) -> 
     return msgspec.structs.replace(found, usage=found.usage + 1) if isinstance(found, BudgetExhausted) else found
 
 
+def _retries_are_free(event: Event) -> Charged | None:
+    return None if isinstance(event, NodeStarted | ChildStarted) and event.attempt > 1 else charge(event)
+
+
 THEOREM: Final = Theorem(
-    ("BUD-003", "BUD-005", "BUD-006"),
+    ("BUD-001", "BUD-003", "BUD-005", "BUD-006"),
     Budgeting(),
     {
         "StopsAtTheLimit": Budgeting(replace(RULES, exceeds=lambda usage, limit: usage + 1 >= limit)),
         "GoesOneBeyond": Budgeting(replace(RULES, exceeds=lambda usage, limit: usage > limit)),
         "HasNoBudgets": Budgeting(replace(RULES, exceeds=lambda *_: False)),
+        "RetriesAreFree": Budgeting(replace(RULES, charge=_retries_are_free)),
         "CountsWhatWouldExceed": Budgeting(within_budget=_told_one_more),
     },
     invariant=2,
@@ -68,6 +75,15 @@ def the_beginning_is_within_the_limits(kernel: Budgeting, values: Any) -> bool:
     """A run that has used nothing has not used more than any limit, and may use one."""
     limit = values.whole("limit", 1, MOST)
     return not kernel.rules.exceeds(0, limit)
+
+
+@THEOREM.claim
+def every_start_is_charged(kernel: Budgeting, values: Any) -> bool:
+    """A start consumes an attempt, whichever attempt of its activation it is, a handler's or a child's."""
+    number, node = values.whole("attempt", 1, MOST), NodeId("node")
+    child = ChildStarted(node=node, attempt_id=ATTEMPT, attempt=number, child_run_id=RUN)
+    event = values.among("event", (NodeStarted(node=node, attempt_id=ATTEMPT, attempt=number), child))
+    return kernel.rules.charge(event) == "attempts"
 
 
 @THEOREM.claim

@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, get_args
 
+from perdure.kernel.queues import added
 from perdure.kernel.rules import RULES, Closing, Prospects, Rules, closing, is_satisfiable, satisfied
 from perdure.kernel.specification import DependencyPolicy
-from perdure.kernel.state import NodeState, Tally
+from perdure.kernel.state import NodeState, Queued, Tally
 from perdure_proofs.dependencies.tallies import any_tally
 from perdure_proofs.runs import MOST
 from perdure_proofs.theorems import Any, about_rules, assume
@@ -38,6 +39,10 @@ def _never_gives_up(node: NodeState, prospects: Prospects, version: int) -> Clos
     return None if found == "propagated" and not prospects.is_cold else found
 
 
+def _keeps_what_is_queued(node: NodeState, prospects: Prospects, version: int) -> Closing | None:
+    return closing(node, prospects, version) if node.queue is None else None
+
+
 def _gives_up_what_is_cold(node: NodeState, prospects: Prospects, version: int) -> Closing | None:
     return "propagated" if prospects.is_cold else closing(node, prospects, version)
 
@@ -55,6 +60,7 @@ THEOREM: Final = about_rules(
         "TakesTheFirstThatEnds": replace(RULES, satisfied=_takes_the_first_that_ends),
         "NeverGivesUp": replace(RULES, closing=_never_gives_up),
         "GivesUpWhatIsCold": replace(RULES, closing=_gives_up_what_is_cold),
+        "KeepsWhatIsQueued": replace(RULES, closing=_keeps_what_is_queued),
     },
 )
 
@@ -117,3 +123,17 @@ def a_success_is_needed(rules: Rules, values: Any) -> bool:
     tally = any_tally(values, prerequisites)
     assume(tally.succeeded == 0)
     return rules.satisfied(policy, prerequisites, tally) == (policy == "all_completed" and tally.unfinished == 0)
+
+
+@THEOREM.claim
+def what_waits_keeps_nothing_open(rules: Rules, values: Any) -> bool:
+    """A node whose policy is impossible is closed by propagation, whatever leads to it and whatever is queued."""
+    prospects = Prospects(
+        is_cold=values.among("cold", (False, True)),
+        has_edges=values.among("edges", (False, True)),
+        is_satisfiable=values.among("satisfiable", (False, True)),
+    )
+    is_waiting = values.among("waits", (False, True))
+    queue = added(None, Queued(values.whole("waiting", 2, MOST), 0)) if is_waiting else None
+    found = rules.closing(NodeState(tally=Tally(unfinished=0), queue=queue), prospects, values.whole("version", 1, 5))
+    return found == (None if prospects.is_satisfiable else "propagated")

@@ -19,7 +19,8 @@ import msgspec
 from perdure.kernel.changes import applied
 from perdure.kernel.errors import Corruption
 from perdure.kernel.liveness import changed
-from perdure.kernel.rules import DIAGRAM, NODE_TABLE, RULES, Move, Rules
+from perdure.kernel.outcomes import OUTCOME_KINDS
+from perdure.kernel.rules import DIAGRAM, NODE_TABLE, RULES, STATUS_AFTER, Move, Rules
 from perdure.kernel.state import STATUSES, TERMINAL
 from perdure_conformance import data
 from perdure_proofs.places import places
@@ -38,10 +39,12 @@ _REOPENED: Final = Move("failed", "retry_pending", ("NodeOutcomeCommitted",), DI
 
 THEOREM: Final = about_rules(
     "RUN-020",
+    "RUN-021",
     mutants={
         "SparesWhatWillBeTriedAgain": replace(RULES, node_table=_SHORT),
         "StartsWhatHasSucceeded": replace(RULES, node_table=(*NODE_TABLE, _REVIVED)),
         "TriesAgainWhatHasFailed": replace(RULES, node_table=(*NODE_TABLE, _REOPENED)),
+        "TakesChangesForSuccess": replace(RULES, status_after={**STATUS_AFTER, "changes_requested": "succeeded"}),
     },
 )
 
@@ -79,6 +82,17 @@ def what_has_ended_leaves_by_an_activation_alone(rules: Rules, values: Any) -> b
     if move.source not in TERMINAL:
         return True
     return move.target == "ready" and set(move.events) <= set(_BEGINS)
+
+
+@THEOREM.claim
+def only_a_success_has_succeeded(rules: Rules, values: Any) -> bool:
+    """After an outcome that is not retried a node has succeeded if that was a success, and no other outcome is one.
+
+    It has ended with every outcome but a request for changes, after which a correction may come.
+    """
+    kind = values.among("kind", OUTCOME_KINDS)
+    status = rules.status_after[kind]
+    return (status == "succeeded") == (kind == "succeeded") and (status in TERMINAL) == (kind != "changes_requested")
 
 
 @THEOREM.claim

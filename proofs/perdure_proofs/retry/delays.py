@@ -16,6 +16,9 @@ from perdure.kernel.specification import Backoff, Exponential, Fixed, Immediate
 from perdure_proofs.runs import MOST
 from perdure_proofs.theorems import Any, about_rules
 
+_FAR: Final = 55
+"""From this attempt on, a delay that grows has reached every maximum."""
+
 
 def _clamps_too_early(backoff: Backoff, next_attempt: int) -> int:
     if not isinstance(backoff, Exponential):
@@ -40,6 +43,20 @@ def _fixed_delays_add_up(backoff: Backoff, next_attempt: int) -> int:
     return delay_ms(backoff, next_attempt)
 
 
+def _overflows_before_the_maximum(backoff: Backoff, next_attempt: int) -> int:
+    if not isinstance(backoff, Exponential) or next_attempt < _FAR:
+        return delay_ms(backoff, next_attempt)
+    grown = backoff.initial_ms * pow(backoff.multiplier, next_attempt - 2, 2**64) % 2**64
+    return min(grown, backoff.maximum_ms)
+
+
+def _fails_in_floating_point(backoff: Backoff, next_attempt: int) -> int:
+    if not isinstance(backoff, Exponential) or next_attempt < _FAR:
+        return delay_ms(backoff, next_attempt)
+    power: int = backoff.multiplier ** (next_attempt - 2)
+    return min(backoff.initial_ms * power, backoff.maximum_ms) if power < 2**128 else 0
+
+
 THEOREM: Final = about_rules(
     "RTY-005",
     mutants={
@@ -47,6 +64,8 @@ THEOREM: Final = about_rules(
         "GrowsFromTheFirstRetryOn": replace(RULES, delay_ms=_grows_from_the_first_retry_on),
         "StartsAboveTheMaximum": replace(RULES, delay_ms=_starts_above_the_maximum),
         "FixedDelaysAddUp": replace(RULES, delay_ms=_fixed_delays_add_up),
+        "OverflowsBeforeTheMaximum": replace(RULES, delay_ms=_overflows_before_the_maximum),
+        "FailsInFloatingPoint": replace(RULES, delay_ms=_fails_in_floating_point),
     },
 )
 
@@ -89,3 +108,16 @@ def other_delays_are_the_same_each_time(rules: Rules, values: Any) -> bool:
     fixed, attempt = Fixed(kind="fixed", delay_ms=values.whole("delay", 0, MOST)), values.whole("attempt", 2, MOST)
     is_fixed = rules.delay_ms(fixed, attempt) == fixed.delay_ms
     return rules.delay_ms(Immediate(kind="immediate"), attempt) == 0 and is_fixed
+
+
+@THEOREM.claim
+def what_grows_reaches_the_maximum(rules: Rules, values: Any) -> bool:
+    """From the 55th attempt on, a delay that grows at all is the maximum: no power of it is too large."""
+    multiplier, attempt = values.among("multiplier", (2, 3, 10**15)), values.among("attempt", (_FAR, 66, 67, 130, 1000))
+    growing = Exponential(
+        kind="exponential",
+        initial_ms=values.whole("initial", 1, MOST),
+        multiplier=multiplier,
+        maximum_ms=values.whole("maximum", 0, MOST),
+    )
+    return rules.delay_ms(growing, attempt) == growing.maximum_ms
