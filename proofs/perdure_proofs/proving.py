@@ -93,6 +93,8 @@ class Verdict:
 def verdict(theorem: Theorem[Untyped], *, points: int = POINTS, seed: int = 1, now: Callable[[], float]) -> Verdict:
     """Prove a theorem, compare its encoding with Python, refute its mutants; `now` gives seconds of processor time."""
     began, found = now(), Verdict(theorem)
+    if not theorem.claims:
+        found.doubts.append("it claims nothing")
     for claim in theorem.claims:
         proof = proved(claim, theorem.subject)
         found.ways += len(proof.ways)
@@ -180,7 +182,7 @@ def _answer(claim: Claim[S], subject: S, values: Told) -> object:
         return claim.holds(subject, values)
     except DoesNotApply:
         return None
-    except RAISED as raised:
+    except (*RAISED, TypeError, AttributeError) as raised:
         return raised
 
 
@@ -213,6 +215,7 @@ def compared(claim: Claim[S], subject: S, found: Sequence[Way], points: int, dra
 
 def _point_of(way: Way) -> dict[str, int] | None:
     solver = z3.Solver()
+    solver.set("timeout", int(LIMIT_S * 1000))
     solver.add(*way.conditions)
     return way.choices | _values(way, solver.model()) if solver.check() == z3.sat else None
 

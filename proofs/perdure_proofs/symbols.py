@@ -4,13 +4,15 @@ A function of the model runs on them as it is. Where it asks whether something h
 ends with what was returned, under the conditions that lead there. So the encoding of a rule is made by the rule.
 
 A symbolic value stands in for a plain one: `int` and `str` are what it is typed as, and what it does not understand it
-refuses, rather than to answer for one value.
+refuses, rather than to answer for one value. What it cannot notice is `is` and `type()`, digits once they are in a
+sentence, and a name in a set of plain ones: where these matter, only the comparison with Python tells.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -32,8 +34,8 @@ RAISED: Final = (AssertionError, ArithmeticError, LookupError, ValueError, Corru
 """What a rule raises that is broken: then a claim does not hold."""
 
 
-class UnsupportedError(Exception):
-    """The function does with a symbolic value what has no encoding."""
+class UnsupportedError(BaseException):
+    """The function does with a symbolic value what has no encoding. No `except` of the model takes it for an error."""
 
 
 class DoesNotApply(BaseException):
@@ -192,7 +194,7 @@ def ways(function: Callable[[Walk], T]) -> Iterator[Way]:
             walk.way.value = function(walk)
         except DoesNotApply:
             continue
-        except TypeError as error:
+        except (TypeError, AttributeError) as error:
             raise UnsupportedError(f"a symbolic value is used as what it is not: {error}") from error
         except RAISED as raised:
             walk.way.value = raised
@@ -232,7 +234,7 @@ def assume(condition: object) -> None:
 
 
 def name(name: str) -> str:
-    """Return what stands for every name: it is equal to another one, or not."""
+    """Return what stands for every name but those that are written out: it is equal to another one, or not."""
     found, walk = _Name(_whole(name), name_text), _walk.get()
     walk.way.symbols[walk.unused(name)] = found.term
     return found
@@ -240,7 +242,7 @@ def name(name: str) -> str:
 
 def identity(name: str) -> str:
     """Return what stands for every canonical UUID: it is equal to another one, or not."""
-    found = _Name(_whole(name), identity_text)
+    found = _Identity(_whole(name), identity_text)
     walk = _walk.get()
     walk.way.symbols[walk.unused(name)] = found.term
     walk.assume(_within(name, 0, IDENTITIES - 1))
@@ -274,11 +276,16 @@ def as_term(value: object) -> z3.ExprRef:
             raise UnsupportedError(f"there is no term for {value!r}")
 
 
+def _refuse(self: object, *_: object, **__: object) -> NoReturn:
+    raise UnsupportedError(f"{type(self).__name__.strip('_')}: its digits or letters are asked for, or what they give")
+
+
 class _Symbol:
     """What stands for a value that is a term."""
 
     __slots__ = ("_at", "term")
     __hash__ = None  # type: ignore[assignment]
+    __str__ = __repr__ = _refuse
 
     def __init__(self, term: z3.ExprRef) -> None:
         self.term = term
@@ -297,6 +304,11 @@ class Truth(_Symbol):
     __slots__ = ()
     __hash__ = None
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Say that it is a truth, to whoever asks."""
+        return bool
+
     def __bool__(self) -> bool:
         return _walk.get().fork(self.term)
 
@@ -314,12 +326,12 @@ class Truth(_Symbol):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, bool | Truth):
             return cast("bool", Truth(self.term == as_term(other)))
-        return NotImplemented
+        return operator.eq(int(self), other) if isinstance(other, numbers.Number) else NotImplemented
 
     def __ne__(self, other: object) -> bool:
         if isinstance(other, bool | Truth):
             return cast("bool", Truth(self.term != as_term(other)))
-        return NotImplemented
+        return operator.ne(int(self), other) if isinstance(other, numbers.Number) else NotImplemented
 
 
 Arithmetic = Callable[[z3.ArithRef, z3.ArithRef], z3.ArithRef]
@@ -341,15 +353,26 @@ def _comparison(do: Arithmetic) -> Callable[[Number, object], bool]:
     return method
 
 
+def _sameness(do: Arithmetic) -> Callable[[Number, object], bool]:
+    compared = _comparison(do)
+
+    def method(self: Number, other: object) -> bool:
+        if isinstance(other, numbers.Number) and not isinstance(other, int):
+            raise UnsupportedError(f"a whole number meets what is {type(other).__name__}")
+        return compared(self, other)
+
+    return method
+
+
 def _as_number(value: object) -> z3.ArithRef:
     if isinstance(value, float):
         raise UnsupportedError(f"a whole number meets {value!r}")
     return z3.IntVal(int(value)) if isinstance(value, bool) else as_term(value)  # To Python, True is 1.
 
 
-_TOLD: Final[dict[str, _Symbol]] = {}
+_TOLD: Final[dict[str, _Symbol | _Name]] = {}
 """What stands in a sentence, by the mark in its place."""
-_MARK: Final = re.compile("⟨[0-9]+⟩")
+_MARK: Final = re.compile("⟨[a-z_]*[0-9]+⟩")
 
 
 class Number(_Symbol):
@@ -368,8 +391,13 @@ class Number(_Symbol):
     __le__ = _comparison(lambda one, other: one <= other)
     __gt__ = _comparison(lambda one, other: one > other)
     __ge__ = _comparison(lambda one, other: one >= other)
-    __eq__ = _comparison(lambda one, other: one == other)
-    __ne__ = _comparison(lambda one, other: one != other)
+    __eq__ = _sameness(lambda one, other: one == other)
+    __ne__ = _sameness(lambda one, other: one != other)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Say that it is a whole number, to whoever asks."""
+        return int
 
     def __neg__(self) -> Number:
         return Number(-self.term)
@@ -383,7 +411,7 @@ class Number(_Symbol):
             raise UnsupportedError("a symbolic number is told in another form than its digits")
         mark = f"⟨{self.term.get_id()}⟩"
         _TOLD[mark] = self
-        return mark
+        return _Digits(mark)
 
     def __mod__(self, other: object) -> Number:
         if not isinstance(other, int | Number):
@@ -431,8 +459,41 @@ def _learn_power(walk: Walk, base: z3.ArithRef, exponent: z3.ArithRef) -> None:
         walk.know(fact)
 
 
+_ASKED: Final = {
+    "__str__",
+    "__repr__",
+    "__format__",
+    "__hash__",
+    *(f"__{each}__" for each in ["eq", "ne", "lt", "le", "gt", "ge"]),
+}
+_PLAIN: Final = frozenset(dir(object)) - _ASKED
+
+
+def _refusing(kind: type) -> Callable[[type[T]], type[T]]:
+    """Refuse all that a kind of value does, but what a class says itself: the kind would answer for one value."""
+
+    def made(of: type[T]) -> type[T]:
+        for each in dir(kind):
+            if each not in _PLAIN and each not in vars(of):
+                setattr(of, each, property(_refuse) if not callable(getattr(kind, each)) else _refuse)
+        return of
+
+    return made
+
+
+@_refusing(str)
+class _Digits(str):
+    """What stands for the digits of a number, or a name, before they are in a sentence."""
+
+    __slots__ = ()
+
+
+@_refusing(str)
 class _Name(str):
-    """What stands for a name. All that it does is to be another one, or the same."""
+    """What stands for a name. All that it does is to be another one, or the same.
+
+    In a set or a dictionary of plain names it is never found: it stands for those that are not written out.
+    """
 
     __slots__ = ("_at", "_text", "term")
     term: z3.ArithRef
@@ -448,6 +509,14 @@ class _Name(str):
         """Return the name that it is at a point."""
         return self._text(self._at(point))
 
+    def __format__(self, form: str) -> str:
+        """Return what stands for it in a sentence, which is for people."""
+        if form:
+            raise UnsupportedError("a symbolic name is told in another form")
+        mark = f"⟨{self._text.__name__}{self.term.get_id()}⟩"
+        _TOLD[mark] = self
+        return _Digits(mark)
+
     def __hash__(self) -> int:
         return 0  # In a dictionary of names, the comparison decides.
 
@@ -461,16 +530,25 @@ class _Name(str):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __lt__(self, other: str) -> NoReturn:
-        raise UnsupportedError("symbolic names have no order")
 
-    __le__ = __gt__ = __ge__ = __lt__
+class _Identity(_Name):
+    """What stands for a canonical UUID. Its form is that of all."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return len(identity_text(0))
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        """Return the bytes of one: that there are any, and how many, is what they have in common."""
+        return super(_Name, self).encode(encoding, errors)
 
 
 SPELLINGS: Final[tuple[Callable[[int], float], ...]] = (int, float, lambda number: -float(-number))
 """How a number of JSON may be spelt: 1, 1.0; 0, 0.0, and −0.0 too."""
 
 
+@_refusing(float)
 class _Figure(float):
     """What stands for a number of JSON, however it is spelt. All that it does is to be another one, or the same.
 
@@ -496,19 +574,14 @@ class _Figure(float):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, _Figure):
             return cast("bool", Truth(self.term == other.term))
-        if isinstance(other, int | float):
-            return other == int(other) and cast("bool", Truth(self.term == int(other)))
+        if not isinstance(other, _Symbol) and isinstance(other, int | float) and other == other // 1:
+            return cast("bool", Truth(self.term == int(other)))
+        if isinstance(other, numbers.Number):
+            raise UnsupportedError(f"a symbolic number of JSON meets what is {type(other).__name__}")
         return False
 
     def __ne__(self, other: object) -> bool:
         return not self == other
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise UnsupportedError("a symbolic number of JSON is only compared for being the same")
-
-    __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse
-    __neg__ = __abs__ = __bool__ = __int__ = __float__ = __round__ = __trunc__ = __repr__ = _refuse
 
 
 def figure(name: str) -> float:
