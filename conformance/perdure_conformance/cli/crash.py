@@ -49,10 +49,16 @@ Examples:
 def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     target: Annotated[
         str | None,
-        typer.Argument(help=f"A built-in journal ({', '.join(JOURNALS.built_in)}) or a factory as module:factory."),
+        typer.Argument(
+            metavar="TARGET",
+            help=f"A built-in journal ({', '.join(JOURNALS.built_in)}) or a factory as module:factory.",
+        ),
     ] = None,
     command: Annotated[
-        str | None, typer.Option(help="A program that speaks the protocol, in place of TARGET; run without a shell.")
+        str | None,
+        typer.Option(
+            metavar="COMMAND", help="A program that speaks the protocol, in place of TARGET; run without a shell."
+        ),
     ] = None,
     level: Annotated[
         DurabilityLevel | None, typer.Option(help="Judge it at this level; without it, at that which it claims.")
@@ -60,12 +66,16 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     layer: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="LAYER",
             help=f"Try this alone: {', '.join(FILES)} or schedule; with --server {' or '.join(network.LAYERS)}. "
-            "Default: all but schedule."
+            "Default: all but schedule.",
         ),
     ] = None,
     workload: Annotated[
-        str | None, typer.Option(help=f"What is asked: {', '.join(sorted(WORKLOADS))}. Default: what it claims.")
+        str | None,
+        typer.Option(
+            metavar="WORKLOAD", help=f"What is asked: {', '.join(sorted(WORKLOADS))}. Default: what it claims."
+        ),
     ] = None,
     appends: Annotated[int, typer.Option(min=1, max=1_000, metavar="N", help="How many appends are sent.")] = 4,
     seed: Annotated[int, typer.Option(min=0, max=2**53 - 1, metavar="N", help="The seed of what is drawn.")] = 1,
@@ -74,7 +84,9 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     ] = 10.0,
     server: Annotated[
         str | None,
-        typer.Option(help="The server that the journal is a client of; {port} and {state_dir} are filled in."),
+        typer.Option(
+            metavar="COMMAND", help="The server that the journal is a client of; {port} and {state_dir} are filled in."
+        ),
     ] = None,
     connect: Annotated[
         list[str] | None,
@@ -95,7 +107,10 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
         str | None, typer.Option(metavar="LINE", help="Play one crash again, as a finding has named it; try no other.")
     ] = None,
     report_dir: Annotated[
-        Path, typer.Option("--report", help="Where report.json, the folders of failures and the renderings go.")
+        Path,
+        typer.Option(
+            "--report", metavar="FOLDER", help="Where report.json, the folders of failures and the renderings go."
+        ),
     ] = Path("perdure-crash"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")] = False,  # noqa: FBT002
 ) -> None:
