@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,16 @@ def test_a_bound_makes_unreachable_into_not_found_so_far(tmp_path: Path) -> None
     assert "Stopped by --max-states" in shown
     assert found_by(tmp_path, NEVER, "--time-limit", "0")["stopped_by"] == "time"
     assert found_by(tmp_path, NEVER, "--memory", "1")["stopped_by"] == "memory"
+
+
+def test_time_and_memory_are_looked_at_however_many_ways_end_at_a_state() -> None:
+    names = [f"N{number}" for number in range(40)]
+    nodes = [node(name, retry={"max_attempts": 2}) for name in names]
+    chain = document(nodes, [edge(f"{one}>{other}", "succeeded") for one, other in pairwise(names)])
+    looks: list[int] = []
+    found = exploration(chain, bounds=Bounds(10_000, tell=lambda states, _: looks.append(states)))
+    assert found.is_complete
+    assert len(looks) >= 3
 
 
 def test_an_interruption_gives_what_was_found_so_far() -> None:

@@ -183,6 +183,7 @@ class Search:
         self._costs: list[int] = []
         self._waiting: list[tuple[int, int]] = []
         self._states: dict[int, Parts] = {}
+        self._looked_at = 0
         self.trips: set[Budget] = set()
         """Budgets that were used up although their usage is not in the keys: then it should be."""
         self.begun = first.state if first.state.status == "running" else None
@@ -211,7 +212,7 @@ class Search:
         parts = self._states.get(number)
         if parts is None or cost > self._costs[number]:
             return
-        self._look_around(len(self._seen) - len(self._states))
+        self._look_around()
         if self.found.stopped_by is not None:
             return
         is_stuck = True
@@ -248,11 +249,12 @@ class Search:
         """Return a running node whose endings may be taken before everything else."""
         return None if self._independence is None else self._independence.ending(state)
 
-    def _look_around(self, looked_at: int) -> None:
+    def _look_around(self) -> None:
         bounds, found = self._bounds, self.found
         if found.states >= bounds.max_states:
             found.stopped_by = "states"
-        if looked_at % _BETWEEN_LOOKS:
+        self._looked_at += 1
+        if self._looked_at % _BETWEEN_LOOKS != 1:
             return
         bounds.tell(found.states, len(self._states))
         if bounds.time_limit_s is not None and bounds.clock() >= bounds.time_limit_s:
