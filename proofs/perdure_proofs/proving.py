@@ -15,7 +15,18 @@ from typing import Final, Literal, TypeVar, cast
 
 import z3
 
-from perdure_proofs.symbols import RAISED, DoesNotApply, Point, Truth, UnsupportedError, Walk, Way, evaluated, ways
+from perdure_proofs.symbols import (
+    RAISED,
+    DoesNotApply,
+    Point,
+    Truth,
+    UnsupportedError,
+    Walk,
+    Way,
+    Ways,
+    evaluated,
+    ways,
+)
 from perdure_proofs.theorems import Claim, Drawn, Symbolic, Theorem, Told, Watched
 
 S = TypeVar("S")
@@ -191,9 +202,9 @@ def compared(claim: Claim[S], subject: S, found: Sequence[Way], points: int, dra
 
     Where no value is symbolic each way is a point, and there are no others.
     """
-    by_choices: defaultdict[tuple[tuple[str, int], ...], list[Way]] = defaultdict(list)
+    by_choices: defaultdict[tuple[tuple[str, int], ...], Ways] = defaultdict(Ways)
     for way in found:
-        by_choices[tuple(way.choices.items())].append(way)
+        by_choices[tuple(way.choices.items())].add(way)
     is_exhaustive = not any(way.symbols for way in found)
     known = [point for way in found if (point := _point_of(way)) is not None]
     drawn = () if is_exhaustive else (Drawn(draw.choice(known), draw=draw) for _ in range(points * _MOST_DRAWS))
@@ -221,14 +232,14 @@ def _point_of(way: Way) -> dict[str, int] | None:
 
 
 def _difference(
-    claim: Claim[S], subject: S, values: Told, by_choices: Mapping[tuple[tuple[str, int], ...], Sequence[Way]]
+    claim: Claim[S], subject: S, values: Told, by_choices: Mapping[tuple[tuple[str, int], ...], Ways]
 ) -> str | None:
     """Return what differs at a point, empty if nothing does; None if nothing is claimed there."""
     answer = _answer(claim, subject, values)
     if answer is None:
         return None
-    alike = by_choices.get(tuple(values.choices.items()), ())
-    taken = [way for way in alike if way.leads_to(values.point)]
+    alike = by_choices.get(tuple(values.choices.items()), Ways())
+    taken = list(alike.of(values.point))
     told = shown(values.shown)
     if len(taken) != 1:
         return f"{len(taken)} ways lead to {told}"

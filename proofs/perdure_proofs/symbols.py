@@ -103,13 +103,30 @@ class Way:
     """What the rules answered that were asked, in order."""
     value: object = None
     """What was returned; or the exception that was raised."""
-    _conditions_at: list[Callable[[Point], int]] = field(default_factory=list)
 
-    def leads_to(self, point: Point) -> bool:
-        """Tell whether this is the way of a point."""
-        if not self._conditions_at:
-            self._conditions_at = [at(condition) for condition in self.conditions]
-        return all(holds(point) for holds in self._conditions_at)
+
+@dataclass(slots=True)
+class Ways:
+    """Ways that fork from one: what leads to many of them is asked once."""
+
+    ending: list[Way] = field(default_factory=list)
+    """Those on which nothing more is asked."""
+    further: dict[Callable[[Point], int], Ways] = field(default_factory=dict)
+    """Those that go on, by what holds next on them."""
+
+    def add(self, way: Way) -> None:
+        """Add a way, at the end of its conditions."""
+        place = self
+        for condition in way.conditions:
+            place = place.further.setdefault(at(condition), Ways())
+        place.ending.append(way)
+
+    def of(self, point: Point) -> Iterator[Way]:
+        """Yield every way that leads to a point."""
+        yield from self.ending
+        for holds, ways_from_here in self.further.items():
+            if holds(point):
+                yield from ways_from_here.of(point)
 
 
 class Walk:
