@@ -25,6 +25,7 @@ from perdure_proofs.symbols import (
     Way,
     Ways,
     evaluated,
+    solver_of,
     ways,
 )
 from perdure_proofs.theorems import Claim, Drawn, Symbolic, Theorem, Told, Watched
@@ -169,8 +170,7 @@ def _refuting(way: Way) -> Point | str | None:
     """Return a point at which the claim does not hold; None if there is none; a sentence if Z3 does not know."""
     if way.value is True:
         return None
-    solver = z3.Solver()
-    solver.set("timeout", int(LIMIT_S * 1000))
+    solver = solver_of(int(LIMIT_S * 1000))
     solver.add(*way.conditions)
     if isinstance(way.value, Truth):
         solver.add(z3.Not(way.value.term))
@@ -225,8 +225,7 @@ def compared(claim: Claim[S], subject: S, found: Sequence[Way], points: int, dra
 
 
 def _point_of(way: Way) -> dict[str, int] | None:
-    solver = z3.Solver()
-    solver.set("timeout", int(LIMIT_S * 1000))
+    solver = solver_of(int(LIMIT_S * 1000))
     solver.add(*way.conditions)
     return way.choices | _values(way, solver.model()) if solver.check() == z3.sat else None
 

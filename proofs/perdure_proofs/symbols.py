@@ -195,6 +195,14 @@ class Walk:
 _walk: ContextVar[Walk] = ContextVar("walk")
 
 
+def solver_of(timeout_ms: int) -> z3.Solver:
+    """Return a solver that gives up after a while, and leaves Ctrl-C to Python."""
+    found = z3.Solver()
+    found.set("timeout", timeout_ms)
+    found.set("ctrl_c", False)  # noqa: FBT003 - else Z3 takes the signal for an answer, and nobody else hears of it
+    return found
+
+
 def ways(function: Callable[[Walk], T]) -> Iterator[Way]:
     """Yield every way through a function, but those on which it does not apply."""
     waiting: list[tuple[int, ...]] = [()]
@@ -203,8 +211,7 @@ def ways(function: Callable[[Walk], T]) -> Iterator[Way]:
         walked += 1
         if walked > _MOST_WAYS:
             raise UnsupportedError(f"there are more than {_MOST_WAYS:,} ways through it")
-        solver = z3.Solver()
-        solver.set("timeout", _LONGEST_MS)  # Where Z3 does not know, both ways are walked.
+        solver = solver_of(_LONGEST_MS)  # Where Z3 does not know, both ways are walked.
         walk = Walk(waiting.pop(), waiting, solver)
         token = _walk.set(walk)
         try:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -323,3 +326,19 @@ def test_what_is_known_of_powers_is_so() -> None:
         return values.whole("base", 0, 9) ** 2 >= 0
 
     assert "power" in proved(a_power_of_what_may_be_zero, SUBJECT).doubt
+
+
+def test_an_interruption_is_heard_while_z3_thinks() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    one, other, third = z3.Ints("one other third")
+    solver = symbols.solver_of(1_000)
+    solver.add(one**3 + other**3 + third**3 == 114)  # Nobody knows.
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        assert solver.check() == z3.unknown
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert heard == [signal.SIGINT]
