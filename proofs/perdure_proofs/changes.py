@@ -50,7 +50,7 @@ def noticed(rules: Rules, theorems: Iterable[Theorem[Untyped]]) -> Notice | None
     for theorem in sorted(theorems, key=lambda each: not changed & tried_by(each)):
         subject = _with(theorem.subject, rules)
         for claim in theorem.claims if subject is not None else ():
-            if changed & _asked(theorem, claim):
+            if changed & (tried_by(theorem) | _asked(theorem, claim)):
                 counterexample = proved(claim, subject).counterexample
                 if counterexample is not None:
                     return Notice(theorem.name, counterexample)
