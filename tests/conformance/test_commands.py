@@ -293,6 +293,13 @@ def test_explain_knows_requirements_refusals_and_faults(tmp_path: Path) -> None:
     assert "JRN-001" in perdure("explain", cwd=tmp_path).stdout
 
 
+def test_explain_knows_the_methods_of_the_protocol(tmp_path: Path) -> None:
+    told = perdure_here("explain", "append", cwd=tmp_path).stdout
+    assert "It is given `run_id`, `expected_next`" in told
+    assert "`sequence_conflict` (with `actual_next`)" in told
+    assert perdure_here("explain", "initialize", cwd=tmp_path).stdout.count("A method of the protocol.") == 3
+
+
 def test_explain_tells_what_a_check_does_and_what_a_mutant_breaks(tmp_path: Path) -> None:
     shown = perdure_here("explain", "kill -9 at once", cwd=tmp_path).stdout
     assert "JRN-017" in shown

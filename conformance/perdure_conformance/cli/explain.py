@@ -28,6 +28,7 @@ EPILOG = """\b
 Examples:
   perdure explain
   perdure explain JRN-008
+  perdure explain append
   perdure explain sequence_conflict
   perdure explain snapshots
   perdure explain silence
@@ -44,7 +45,8 @@ def explain(
         str | None,
         typer.Argument(
             metavar="WORD",
-            help="A requirement (JRN-008), a refusal (sequence_conflict), the code of a problem (dependency_cycle), "
+            help="A requirement (JRN-008), a method (append), a refusal (sequence_conflict), "
+            "the code of a problem (dependency_cycle), "
             "a member of a specification (backoff), a word in one (propagate), a claim, a verdict, a kind of fault, "
             "the name of a check or of a mutant.",
         ),
@@ -256,9 +258,27 @@ def rules_of_yaml() -> Mapping[str, str]:
 _RULE_OF_YAML: Final = re.compile(r"^\| `(?P<code>[a-z_]+)` \| (?P<rule>.+) \| (?P<why>.+) \|$", re.MULTILINE)
 
 
+@cache
+def methods() -> Mapping[str, str]:
+    """Return what each method of the protocol is given and answers, from its page; of each profile that has it."""
+    page = (data.specification() / "protocol.md").read_text("utf-8")
+    found: dict[str, str] = {}
+    for table in _METHODS.finditer(page):
+        for row in _METHOD.finditer(table["rows"]):
+            told = f"A method of the protocol. It is given {row['params']}. The answer is {row['result']}."
+            found[row["name"]] = f"{found[row['name']]}\n  {told}" if row["name"] in found else told
+    return found
+
+
+_METHODS: Final = re.compile(
+    r"^\| method \| params \| result \|\n\| --- \| --- \| --- \|\n(?P<rows>(?:\|.+\n)+)", re.MULTILINE
+)
+_METHOD: Final = re.compile(r"^\| `(?P<name>[a-z_]+)` \| (?P<params>.+) \| (?P<result>.+) \|$", re.MULTILINE)
+
+
 def _meanings() -> dict[str, str]:
     """Return what each word means; where profiles mean different things by it, one after the other."""
-    found = {**FAULTS, **_VERDICTS, **_TERMS}
+    found = {**FAULTS, **_VERDICTS, **_TERMS, **methods()}
     for profile in PROFILES.values():
         for word, meaning in profile.meanings.items():
             found[word] = f"{found[word]} {meaning}" if word in found else meaning
