@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from perdure_conformance.crash.blame import blame
 from perdure_conformance.crash.bundle import BundleError, packed, unpacked
 from perdure_conformance.crash.deviations import cut_of, deviations
 from perdure_conformance.crash.disk import Cut, Disk, Fate, Image, Torn
+from perdure_conformance.crash.judge import Rule
 from perdure_conformance.crash.replay import Level, Power, ReplayError
 from perdure_conformance.crash.states import cuts
 from perdure_conformance.crash.trace import (
@@ -187,3 +189,56 @@ def test_a_state_is_packed_and_unpacked_as_it_was() -> None:
     assert packed(image) == packed(image)
     with pytest.raises(BundleError, match="no path within a state directory"):
         unpacked(packed(Image({"../data": b""}, frozenset(), {})))
+
+
+LONG = Write(OLD, 3, b"x" * 9_000)
+NOT_YET = "it was not acknowledged yet, and the recovery must stand what is there of it"
+NOT_COVERED = "acknowledgement 1 is not covered"
+PAGES = Torn(tuple(range(8)), is_long=False)
+
+
+@pytest.mark.parametrize(
+    ("operations", "cut", "rule", "sentence"),
+    [
+        (
+            [LONG],
+            Cut(1, (Fate(0, PAGES),)),
+            "refused",
+            "a kill within call 1, 4093 bytes of which are there, is enough: the recovery does not stand it",
+        ),
+        (
+            [LONG],
+            Cut(1, (Fate(0, PAGES),)),
+            "lost",
+            "a kill within call 1, 4093 bytes of which are there, takes away what was acknowledged before it",
+        ),
+        (
+            [LONG],
+            Cut(1, (Fate(0, Torn((), is_long=True)),)),
+            "mixed",
+            f"call 1 (of which only the length is there) is enough: {NOT_YET}",
+        ),
+        (
+            [LONG, Answer(2)],
+            Cut(2, (Fate(0, Torn((1,), is_long=True)),)),
+            "refused",
+            "call 1 (of which 1 of 18 sectors are there) is enough: no fsync covers it yet",
+        ),
+        (
+            [LONG, Answer(2)],
+            Cut(2, (Fate(0),)),
+            "lost",
+            "acknowledgement 1 is not covered: call 1 has no fsync before it",
+        ),
+        (
+            [*PUT, RENAMED],
+            Cut(3, (Fate(1),)),
+            "refused",
+            "call 3 may be on the disk before call 2: there is no fsync between",
+        ),
+    ],
+)
+def test_a_sync_is_blamed_only_where_one_is_missing(
+    operations: list[Operation], cut: Cut, rule: Rule, sentence: str
+) -> None:
+    assert blame(disk(*operations), cut, rule) == sentence

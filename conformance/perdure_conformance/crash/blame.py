@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from perdure_conformance.crash.disk import Cut, Disk, Fate
 from perdure_conformance.crash.judge import Rule
 from perdure_conformance.crash.trace import Answer, Blind, Sync, Truncate, Write
+
+_TAKEN_AWAY: Final = "takes away what was acknowledged before it"
+_TOO_MUCH: Final = "is enough: the recovery does not stand it"
+_UNACKNOWLEDGED: Final = "it was not acknowledged yet, and the recovery must stand what is there of it"
 
 
 def blame(disk: Disk, cut: Cut, rule: Rule) -> str:
@@ -15,17 +21,28 @@ def blame(disk: Disk, cut: Cut, rule: Rule) -> str:
             return f"a crash right behind {_text(disk, last)} is enough, with all that was written on the disk"
         if last is None or disk.answered(cut.calls) > disk.answered(last + 1):
             return "the recovery is to blame: all that was written is on the disk"
-        return f"{_text(disk, last)} takes away what was acknowledged before it"
+        return f"{_text(disk, last)} {_TAKEN_AWAY}"
     guilty = cut.fates[0]
+    if disk.allows(cut, "process-crash"):
+        return f"{_within(disk, guilty)} {_TAKEN_AWAY if rule == 'lost' else _TOO_MUCH}"
     number = _covering_answer(disk, cut, guilty)
     if rule == "lost" and number is not None:
         return f"acknowledgement {number} is not covered: {_what(disk, guilty)} has no {_sync(disk, guilty)} before it"
     if rule == "lost":
-        return f"{_what(disk, guilty)} takes away what was acknowledged before it"
+        return f"{_what(disk, guilty)} {_TAKEN_AWAY}"
     sync = _sync(disk, guilty)
     if last is None or last in {fate.call for fate in cut.fates}:
+        if number is None:
+            return f"{_what(disk, guilty)} is enough: {_UNACKNOWLEDGED}"
         return f"{_what(disk, guilty)} is enough: no {sync} covers it yet"
     return f"{_text(disk, last)} may be on the disk before {_what(disk, guilty)}: there is no {sync} between"
+
+
+def _within(disk: Disk, fate: Fate) -> str:
+    """Return a kill within a write in words, with what that left: no sync has a say in it."""
+    pieces, there = disk.pieces(fate.call), () if fate.torn is None else fate.torn.sectors
+    size = sum(len(pieces[sector][1]) for sector in there)
+    return f"a kill within {_text(disk, fate.call)}, {size} bytes of which are there,"
 
 
 def _what(disk: Disk, fate: Fate) -> str:
