@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from tests.conformance.crash_recording import recorded
 
+from perdure.kernel.values import JsonObject
 from perdure_conformance.crash import mutants
+from perdure_conformance.crash.cases import case_of, finding_of, replay
 from perdure_conformance.crash.deviations import cut_of, deviations
 from perdure_conformance.crash.disk import Disk
+from perdure_conformance.crash.findings import Found
 from perdure_conformance.crash.journals import Appends, Batch, JournalOfFrames, Replaces
 from perdure_conformance.crash.judge import AFTER_A_FAILED_SYNC, REQUIREMENTS
 from perdure_conformance.crash.mutants import MUTANTS
 from perdure_conformance.crash.power import Bench, Judged, judge
-from perdure_conformance.crash.recovery import recoverer, scratch
+from perdure_conformance.crash.recovery import Direct, recoverer, scratch
 from perdure_conformance.crash.replay import Power, Replay, Workload, parse
 from perdure_conformance.crash.selftest import GUILTY, unproven
-from perdure_conformance.journal.dispatch import JOURNALS
+from perdure_conformance.harness.connection import AdapterFault, Connection, Unsupported
+from perdure_conformance.harness.targets import Target
+from perdure_conformance.harness.transcript import Transcript
+from perdure_conformance.journal.dispatch import JOURNALS, Dispatcher
+from perdure_conformance.reports import failure
+from perdure_conformance.suite import Options
 
 
 @pytest.fixture
@@ -53,6 +62,83 @@ class LooksAtItsFileWhenItCloses(Appends):
 def test_a_state_stays_while_it_is_open(place: Path) -> None:
     assert judged(LooksAtItsFileWhenItCloses, place).findings == {}
     assert [each.name for each in place.iterdir()] == ["recorded"]
+
+
+PANIC = "panic: a torn tail in /somewhere/perdure.log"
+
+
+class Panicking(Direct):
+    """A program that says why before it ends where it does not open, and its journal tells no more."""
+
+    def __init__(self, journal: type[JournalOfFrames], *, offers_recover: bool) -> None:
+        super().__init__(Dispatcher(journal))
+        self._offers_recover = offers_recover
+        self._stderr = ""
+
+    def call(self, method: str, params: JsonObject) -> JsonObject:
+        if method == "recover" and not self._offers_recover:
+            raise Unsupported(method)
+        with suppress(AdapterFault):
+            answer = super().call(method, params)
+            if method != "recover" or "refused" not in answer:
+                return answer
+        self._stderr += PANIC
+        raise AdapterFault("exited", f"It exited with code 2 while {method} was pending.", PANIC)
+
+    def stderr(self) -> str:
+        return self._stderr
+
+
+@dataclass(frozen=True)
+class PanickingTarget:
+    """It, as a program."""
+
+    journal: type[JournalOfFrames]
+    offers_recover: bool
+    name = "panicking"
+    is_process = True
+
+    def open(self, timeout_s: float, transcript: Transcript) -> Connection:
+        del timeout_s
+        transcript.event("open")
+        return Panicking(self.journal, offers_recover=self.offers_recover)
+
+    def as_process(self) -> Target:
+        return self
+
+    def words(self) -> dict[str, str | list[str]]:
+        return {"name": self.name}
+
+
+@pytest.mark.parametrize("offers_recover", [True, False])
+def test_standard_error_of_a_recovery_is_kept_with_its_finding(place: Path, *, offers_recover: bool) -> None:
+    torn, workload = mutants.DoesNotOpenWithATornTail, Workload("append", 1, 7)
+    target = PanickingTarget(torn, offers_recover)
+    records = recorded(torn, place / "recorded", workload)
+    with recoverer(target, timeout_s=10) as opened:
+        bench = Bench(records, opened, place)
+        wrong = judge(bench, levels=["sector"], rules=["refused"]).findings["CRS-023"]
+        assert opened.last_words().stderr == PANIC
+        found = Found(
+            requirement=wrong.requirement,
+            layer="power",
+            level=wrong.level,
+            rule=wrong.rule,
+            blame=wrong.blame,
+            sentence=wrong.sentence,
+            replay=f"{Replay(workload, (Power('sector', 1, ''),))}",
+            image=bench.left(wrong.cut),
+            exchanges=tuple(records.before(wrong.answered)),
+            recovered=wrong.recovered,
+        )
+    case = case_of(found, target, Options("normal", 7), records.claims)
+    finding = finding_of(case, target, found)
+    assert (finding.reproduced, finding.stderr) == (True, PANIC)
+    assert "* open" in finding.transcript
+    assert PANIC not in f"{case}"
+    assert replay(case, target).stderr == PANIC
+    folder = failure.write(place, finding)
+    assert (folder / "stderr.txt").read_text("utf-8") == PANIC
 
 
 BLAMED = {name: guilty["power"] for name, guilty in GUILTY.items() if MUTANTS[name].breaks != AFTER_A_FAILED_SYNC}

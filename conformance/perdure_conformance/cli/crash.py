@@ -28,6 +28,7 @@ from perdure_conformance.crash.workload import WORKLOADS
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import PythonTarget, Target
 from perdure_conformance.journal.dispatch import JOURNALS
+from perdure_conformance.reports.failure import last_words
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Options
@@ -184,6 +185,7 @@ def _in_words(found: Found) -> list[str]:
         *([f"level     {found.level}"] if found.level is not None else []),
         f"blame     {found.blame}",
         f"actual    {found.sentence}",
+        *last_words(found.stderr),
         *(["", *found.transcript.splitlines()] if found.transcript else []),
     ]
 

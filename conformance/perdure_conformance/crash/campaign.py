@@ -203,8 +203,10 @@ def play(target: Target, replay: Replay, timeout_s: float, rebuildable: Sequence
             return None
         found = power.finding(bench, last.level, cut)
         if failure is not None:
-            return _of_failed_sync(found, recorded, bench, replay.workload, failure)
-        return _of_power(found, recorded, bench, replay.workload)
+            told = _of_failed_sync(found, recorded, bench, replay.workload, failure)
+        else:
+            told = _of_power(found, recorded, bench, replay.workload)
+        return replace(told, stderr=opened.last_words().stderr)
 
 
 def _play_recovery(
@@ -391,4 +393,5 @@ def _of_window(judged: Judged) -> Found:
         exchanges=judged.asked,
         recovered=judged.recovered,
         then=judged.then,
+        stderr=judged.stderr,
     )

@@ -28,7 +28,7 @@ from perdure_conformance.crash.judge import (
     requirement_of,
 )
 from perdure_conformance.crash.recording import REBUILDABLE, why_not
-from perdure_conformance.crash.recovery import lay_out, recoverer, scratch
+from perdure_conformance.crash.recovery import LastWords, lay_out, recoverer, scratch
 from perdure_conformance.crash.replay import Fault, parse, parse_fault
 from perdure_conformance.crash.servers import Behind, ServerFault
 from perdure_conformance.crash.windows import CannotBeTried, Windows
@@ -165,15 +165,16 @@ def _answer_in_words(asked: Asked) -> str:
     return f"{word}".replace("_", " ")
 
 
-def finding_of(case: CrashCase, target: Target, transcript: str = "") -> Finding:
-    """Return a case as a finding, once it was judged again."""
+def finding_of(case: CrashCase, target: Target, found: Found) -> Finding:
+    """Return a case as a finding, once it was judged again; what was said comes from that, if it was not kept."""
+    again = replay(case, target)
     return Finding(
         case=case,
-        reproduced=replay(case, target).failure == case.failure,
+        reproduced=again.failure == case.failure,
         found_by=f"layer {case.layer}",
         answers=(),
-        transcript=transcript,
-        stderr="",
+        transcript=found.transcript or again.transcript,
+        stderr=found.stderr or again.stderr,
         seconds=0.0,
         state=case.state,
     )
@@ -261,15 +262,17 @@ def _again(case: CrashCase, target: Target) -> Replay:
             workload = parse(case.line).workload
             windows = Windows(target, workload, opened, folder, case.timeout_s, rebuildable=case.rebuildable)
             try:
-                wrong = windows.judge_again(image, expectation, later)
+                judged = windows.judge_again(image, expectation, later)
             except CannotBeTried as error:
                 return _untold(f"{error}")
+            wrong, said = judged.broken, LastWords(judged.stderr)
         else:
             lay_out(image, folder / "state")
             wrong = broken(expectation, opened.recovered(folder / "state", expectation))
+            said = opened.last_words()
     if wrong is None:
         return _replayed(None, None, None, "")
-    return _replayed(_failure(case, wrong), _due(expectation), wrong.sentence, "")
+    return _replayed(_failure(case, wrong), _due(expectation), wrong.sentence, said.stderr, said.transcript)
 
 
 def _behind(case: CrashCase, server: Behind, target: Target) -> Replay:
@@ -277,7 +280,8 @@ def _behind(case: CrashCase, server: Behind, target: Target) -> Replay:
     if outcome.finding is None:
         return _replayed(None, None, None, "") if outcome.inconclusive is None else _untold(outcome.inconclusive)
     expectation = expected(outcome.finding.exchanges, case.claims)
-    return _replayed(outcome.finding.requirement, _due(expectation), outcome.finding.sentence, "")
+    found = outcome.finding
+    return _replayed(found.requirement, _due(expectation), found.sentence, found.stderr, found.transcript)
 
 
 def _failure(case: CrashCase, wrong: Broken) -> str:
@@ -293,8 +297,10 @@ def _untold(why: str) -> Replay:
     return Replay(None, None, f"{why}", (), finished=False, transcript="", stderr="")
 
 
-def _replayed(failure: str | None, expectation: str | None, actual: str | None, stderr: str) -> Replay:
-    return Replay(failure, expectation, actual, (), finished=True, transcript="", stderr=stderr)
+def _replayed(
+    failure: str | None, expectation: str | None, actual: str | None, stderr: str, transcript: str = ""
+) -> Replay:
+    return Replay(failure, expectation, actual, (), finished=True, transcript=transcript, stderr=stderr)
 
 
 def shrink(case: CrashCase, target: Target, *, attempts: int) -> CrashCase:

@@ -49,3 +49,5 @@ class Found:
     """What must happen to starts on that image, for what is wrong to be seen."""
     transcript: str = ""
     """What was said, where that is kept."""
+    stderr: str = ""
+    """The end of what was written to standard error, where that was kept when it was found: nothing is judged by it."""

@@ -49,6 +49,7 @@ from perdure_conformance.crash.replay import Fault, Network, Replay, ReplayError
 from perdure_conformance.crash.servers import Behind, CommandServer, MakeServer, Server, reached
 from perdure_conformance.crash.workload import Request, requests
 from perdure_conformance.harness.connection import AdapterFault, Silence
+from perdure_conformance.harness.process import STDERR_KEPT_BYTES
 from perdure_conformance.harness.targets import Target
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.journal.client import Answer, JournalClient
@@ -282,6 +283,7 @@ class _Adapter:
         self.fault: AdapterFault | None = None
         """The last fault that is no end of a program: a broken message, an error."""
         self.was_killed = False
+        self._said = ""
         self._is_sound = False
         """Whether its last answer said something."""
 
@@ -329,6 +331,7 @@ class _Adapter:
         if client is not None:
             with contextlib.suppress(AdapterFault):
                 client.connection.close()
+            self._keep(client)
         self._start()
         assert self._client is not None
         return self._client
@@ -347,6 +350,14 @@ class _Adapter:
         if client is not None:
             self._transcript.event("kill -9")
             client.connection.kill()
+            self._keep(client)
+
+    def stderr(self) -> str:
+        """Return the end of what it wrote to standard error before it was ended, at each of its starts."""
+        return self._said
+
+    def _keep(self, client: JournalClient) -> None:
+        self._said = (self._said + client.connection.stderr())[-STDERR_KEPT_BYTES:]
 
     def _start(self) -> None:
         self._transcript.event("open")
@@ -355,6 +366,7 @@ class _Adapter:
             self.description = client.initialize(self._state_dir)
         except BaseException:
             client.connection.kill()
+            self._keep(client)
             raise
         self._client = client
 
@@ -454,6 +466,8 @@ class _Window:
     def _finding(self, wrong: _Wrong) -> Found:
         layer: Layer = "server" if any(isinstance(fault, ServerKill) for fault in self._proxy.fired) else "net"
         replay = Replay(self._replay.workload, tuple(self._proxy.fired))
+        transcript = self._transcript.text()
+        self._adapter.finish()  # Only then all is heard.
         return Found(
             requirement=REQUIREMENTS[layer, wrong.rule],
             layer=layer,
@@ -463,7 +477,8 @@ class _Window:
             sentence=f"{wrong}",
             replay=f"{replay}",
             exchanges=tuple(self._exchanges),
-            transcript=self._transcript.text(),
+            transcript=transcript,
+            stderr=self._adapter.stderr(),
         )
 
     def _happened(self) -> str:

@@ -82,7 +82,7 @@ class OfClients:
         for requirement, found in sorted(judged.found.items()):
             if requirement not in options.switched_off:
                 case = case_of(found, target, options, judged.description.capabilities)
-                judgement.findings[requirement] = finding_of(case, target)
+                judgement.findings[requirement] = finding_of(case, target, found)
 
     def play(self, target: Target, replay: Replay, timeout_s: float) -> Found | None:
         """Play one line again. Raises as `scheduling.play`."""

@@ -91,7 +91,7 @@ class OfFiles:
                 rebuildable=self.plan.rebuildable,
                 holds=outcome.highest_level,
             )
-            judgement.findings[requirement] = finding_of(case, target)
+            judgement.findings[requirement] = finding_of(case, target, found)
 
     def play(self, target: Target, replay: Replay, timeout_s: float) -> Found | None:
         """Play one line again. Raises as `campaign.play`."""

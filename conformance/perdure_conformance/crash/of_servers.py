@@ -95,7 +95,7 @@ class OfServers:
                 continue
             assert judged.description is not None, "what did not open was not disturbed"
             case = case_of(found, target, options, judged.description.capabilities, server=self.behind)
-            judgement.findings[requirement] = finding_of(case, target, found.transcript)
+            judgement.findings[requirement] = finding_of(case, target, found)
 
     def play(self, target: Target, replay: Replay, timeout_s: float) -> Found | None:
         """Play one line again; None if nothing is wrong.

@@ -13,9 +13,10 @@ import queue
 import shutil
 import tempfile
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -27,7 +28,7 @@ from perdure_conformance.crash.disk import Image
 from perdure_conformance.crash.judge import TRIES, Expectation, Journal, Recovered, Refused, recover
 from perdure_conformance.harness.connection import AdapterFault, Connection, Unsupported
 from perdure_conformance.harness.dispatch import Served
-from perdure_conformance.harness.process import ProcessConnection
+from perdure_conformance.harness.process import STDERR_KEPT_BYTES, ProcessConnection
 from perdure_conformance.harness.schemas import Remembered, Repeated
 from perdure_conformance.harness.targets import CommandTarget, PythonTarget, Target
 from perdure_conformance.harness.transcript import Transcript
@@ -36,6 +37,16 @@ from perdure_conformance.journal.client import Answer, JournalClient, NotSupport
 
 _TRIES_TO_REMOVE: Final = 20
 _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - where syncs of recovered journals cost nothing
+
+
+@dataclass(frozen=True, slots=True)
+class LastWords:
+    """What was said in one recovery, for people: nothing is judged by it."""
+
+    stderr: str = ""
+    """The end of standard error, or the traceback of an exception."""
+    transcript: str = ""
+    """What was asked and answered; of a program that stays, since it was started."""
 
 
 class Recoverer(Protocol):
@@ -58,6 +69,10 @@ class Recoverer(Protocol):
 
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
         """Return what comes back from the state in a folder, which is changed by that, and removed in its time."""
+        ...
+
+    def last_words(self) -> LastWords:
+        """Return what was said in the last recovery; a program is ended for that, since only then all is heard."""
         ...
 
     def close(self) -> None:
@@ -164,6 +179,7 @@ class InThisProcess:
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
         """Recover one state within the time-out."""
         client = JournalClient(self._direct)
+        self._direct.said = ""
         self._work.put(lambda: recover(lambda: _reopened(client, folder), expectation))
         try:
             return self._done.get(timeout=self.timeout_s)
@@ -172,6 +188,10 @@ class InThisProcess:
             return Recovered(refused=Refused(f"nothing came within {self.timeout_s:g} s"))
         finally:
             self._former.give_way_to(folder)
+
+    def last_words(self) -> LastWords:
+        """Return the traceback of what it raised last, if it did."""
+        return LastWords(self._direct.stderr())
 
     def close(self) -> None:
         """Close the journal, and end the thread."""
@@ -199,6 +219,8 @@ class Direct:
 
     def __init__(self, served: Served) -> None:
         self._served = served
+        self.said = ""
+        """The traceback of the last exception."""
 
     def call(self, method: str, params: JsonObject) -> JsonObject:
         try:
@@ -206,8 +228,9 @@ class Direct:
         except (AdapterFault, Unsupported, Interrupted):
             raise
         except BaseException as error:
+            self.said = "".join(traceback.format_exception(error))
             sentence = f"{method} raised {type(error).__name__}: {str(error)[:300]!a}."
-            raise AdapterFault("error", sentence) from error
+            raise AdapterFault("error", sentence, self.said) from error
         assert isinstance(result, dict)
         return result
 
@@ -218,7 +241,7 @@ class Direct:
         pass
 
     def stderr(self) -> str:
-        return ""
+        return self.said
 
 
 class InItsOwnProcess:
@@ -231,6 +254,11 @@ class InItsOwnProcess:
         self._connection: Connection | None = None
         self._client: JournalClient | None = None
         self._former = _Former()
+        self._transcript = Transcript()
+        self._said = ""
+        """The end of what was written to standard error in this recovery, by programs that have ended."""
+        self._said_before = ""
+        """What the program that runs wrote to it before this recovery."""
         self.is_served = True
         """Whether it offers `recover`, as far as is known."""
         self.description = self._start(folder)
@@ -242,11 +270,19 @@ class InItsOwnProcess:
 
     def recovered(self, folder: Path, expectation: Expectation) -> Recovered:
         """Recover one state."""
+        self._said, self._said_before = "", "" if self._connection is None else self._connection.stderr()
+        if self._connection is None or not self.is_served:
+            self._transcript = Transcript()
         found = recover(lambda: self._open(folder), expectation)
         if found.refused is not None and (found.refused.is_fault or not self.is_served):
             self._kill()  # Whatever state it is in, the next one must not suffer from it.
         self._former.give_way_to(folder)
         return found
+
+    def last_words(self) -> LastWords:
+        """End the program, and return what it said."""
+        self._kill()
+        return LastWords(self._said, self._transcript.text())
 
     def close(self) -> None:
         """End the program."""
@@ -262,22 +298,29 @@ class InItsOwnProcess:
                 return _reopened(self._client, folder)
             except Unsupported:
                 self.is_served = False
-        connection, self._connection, self._client = self._connection, None, None
-        if connection is not None:
-            connection.close()
+        self._end(lambda connection: connection.close())
         self._start(folder)
         assert self._client is not None
         return _Sound(self._client)
 
     def _start(self, folder: Path) -> Description:
-        self._connection = self._target.open(self.timeout_s, Transcript())
+        self._connection = self._target.open(self.timeout_s, self._transcript)
         self._client = JournalClient(self._connection)
         return self._client.initialize(folder)
 
     def _kill(self) -> None:
+        self._end(lambda connection: connection.kill())
+
+    def _end(self, how: Callable[[Connection], None]) -> None:
+        """End the program, if one runs, and keep the end of its standard error."""
         connection, self._connection, self._client = self._connection, None, None
-        if connection is not None:
-            connection.kill()
+        if connection is None:
+            return
+        try:
+            how(connection)
+        finally:
+            said = connection.stderr().removeprefix(self._said_before)
+            self._said, self._said_before = (self._said + said)[-STDERR_KEPT_BYTES:], ""
 
 
 class _Sound:

@@ -607,4 +607,4 @@ def play(target: PythonTarget, replay: Replay, timeout_s: float) -> Found | None
         cut = cut_of(Power(level, int(words["calls"]), words["deviations"] or ""), bench.disk)
         if bench.judge(cut)[1] is None:
             return None
-        return finding(replay.workload, scheduled, bench, cut)
+        return replace(finding(replay.workload, scheduled, bench, cut), stderr=opened.last_words().stderr)

@@ -85,6 +85,8 @@ class Start:
     recording: Recording
     ended: str | None
     """How it ended before it was asked to; None if it was not."""
+    stderr: str = field(default="", repr=False)
+    """The end of what it wrote to standard error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,8 @@ class Judged:
     starts: tuple[Start, ...] = field(default=(), repr=False)
     then: tuple[Fault, ...] = ()
     """What must happen to later starts on that image, for what is wrong to be seen."""
+    stderr: str = field(default="", repr=False)
+    """The end of what was written to standard error, if something is wrong."""
 
     @property
     def is_of_a_kill(self) -> bool:
@@ -279,10 +283,13 @@ class Windows:
         call = _call(starts[-1], replay.faults[-1])
         asked = crashed.start.asked
         image = crashed.image if then else image
-        return Judged(replay, call, asked, image, recovered, wrong, diverged, tuple(starts), then)
+        said = "" if wrong is None else "".join(start.stderr for start in starts)
+        if wrong is not None and recovered is not None:
+            said += self._recoverer.last_words().stderr
+        return Judged(replay, call, asked, image, recovered, wrong, diverged, tuple(starts), then, said)
 
-    def judge_again(self, image: Image, expectation: Expectation, then: Sequence[Fault]) -> Broken | None:
-        """Start the program on a state, disturbed like this; return what is wrong with what it shows, then and later.
+    def judge_again(self, image: Image, expectation: Expectation, then: Sequence[Fault]) -> Judged:
+        """Start the program on a state, disturbed like this; return what comes of that, then and later.
 
         Raises `CannotBeTried` if the fault does not happen.
         """
@@ -290,7 +297,7 @@ class Windows:
         judged = self.go_on(Crashed(Undisturbed(), nothing, expectation, image), then)
         if judged.diverged is not None:
             raise CannotBeTried(judged.diverged)
-        return judged.broken
+        return judged
 
     def _each_recovery(self, crashed: Crashed, ways: set[str], part: Part = (0, 1)) -> Iterator[Judged]:
         """Disturb the next start at each of its calls, if it goes a way that none has gone before."""
@@ -348,7 +355,9 @@ class Windows:
         log.unlink(missing_ok=True)
         if ended is not None and recording.injected is None:
             raise ended
-        return Start(tuple(seen.asked), seen.shown, recording, None if ended is None else f"{ended}")
+        return Start(
+            tuple(seen.asked), seen.shown, recording, None if ended is None else f"{ended}", connection.stderr()
+        )
 
     def _ask_all(self, client: JournalClient, seen: _Seen) -> None:
         for request in self._requests:
