@@ -38,8 +38,7 @@ def terms_of(profile: AnyProfile, expected_failures: str | None, pinned: str | N
         if pinned is not None and not parsed(FIRST_RELEASE) <= parsed(pinned) <= parsed(release()):
             raise TermsRefused(f"{pinned} cannot be pinned: the releases are {FIRST_RELEASE} to {release()}, this one.")
         text = None if expected_failures is None else read(expected_failures)
-        known = [requirement.id for requirement in profile.requirements()]
-        return Terms({} if text is None else expected_in(text, known), pinned)
+        return Terms({} if text is None else expected_in(text, profile), pinned)
     except FileRefused as error:
         raise TermsRefused(str(error)) from error
 

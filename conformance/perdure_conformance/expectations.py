@@ -11,18 +11,21 @@ Source: "Verdicts" of the conformance design; TOL-014.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from perdure_conformance.handwritten import read_as, refusal
 from perdure_conformance.lint.files import Text
+from perdure_conformance.profiles import in_full, ways_to_judge
+from perdure_conformance.suite import AnyProfile
 from perdure_conformance.terms import Entry, Expected
 
 _ADVICE: Final = "Each entry names one requirement, by its whole id, with a reason or a link."
 
 
-def expected_in(text: Text, known: Collection[str]) -> Mapping[str, Expected]:
-    """Read a file of expected failures of a profile that has these requirements. Raises `FileRefused`."""
+def expected_in(text: Text, profile: AnyProfile) -> Mapping[str, Expected]:
+    """Read a file of expected failures, which serves all checks of a profile. Raises `FileRefused`."""
+    known = {requirement.id for requirement in in_full(profile).requirements()}
     found, source = read_as(tuple[Entry, ...], text, _ADVICE)
     assert isinstance(found, tuple)
     places = source.locate(f"/{index}" for index in range(len(found)))
@@ -32,7 +35,10 @@ def expected_in(text: Text, known: Collection[str]) -> Mapping[str, Expected]:
         if not (entry.reason or "").strip() and entry.link is None:
             raise refusal(text, source, f"/{index}", f"The entry says neither why nor where that is told. {_ADVICE}")
         if entry.requirement not in known:
-            told = f"{entry.requirement} is no requirement that is judged here: remove the entry, or mend its id."
+            told = (
+                f"{entry.requirement} is no requirement that is judged here: {ways_to_judge(entry.requirement)}; "
+                "remove the entry, or mend its id."
+            )
             raise refusal(text, source, f"/{index}/requirement", told)
         if entry.requirement in expected:
             first = expected[entry.requirement].place

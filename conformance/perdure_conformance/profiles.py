@@ -8,6 +8,7 @@ from typing import Any, Final, Union
 from perdure_conformance.crash.profile import CRASH, with_crashes
 from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.reducer.profile import REDUCER
+from perdure_conformance.requirements import requirements, requirements_of
 from perdure_conformance.spec.profile import SPEC
 from perdure_conformance.suite import AnyProfile, Case
 
@@ -27,3 +28,24 @@ ANY_CASE: Final[Any] = Union[tuple(profile.case for profile in _OF_CASES.values(
 def profile_of(case: Case) -> AnyProfile:
     """Return the profile of a case."""
     return _OF_CASES[str(case.__struct_config__.tag)]
+
+
+def in_full(profile: AnyProfile) -> AnyProfile:
+    """Return a profile as it is when all is judged that `perdure check` can judge: by crashes too, if it has any."""
+    return WITH_CRASHES.get(profile.name, profile)
+
+
+def ways_to_judge(identity: str) -> str:
+    """Return which commands judge a requirement, as one clause; or what is known of it if none does."""
+    for name, profile in PROFILES.items():
+        if identity in {requirement.id for requirement in profile.requirements()}:
+            return f"`perdure check {name}` judges it"
+        if identity in {requirement.id for requirement in in_full(profile).requirements()}:
+            return f"`perdure check {name} --crash` judges it"
+        if identity in {requirement.id for requirement in in_full(profile).reserved()}:
+            return "it is reserved, and nothing judges it yet"
+    if identity in {requirement.id for requirement in requirements_of(CRASH.pages)}:
+        return "`perdure crash` judges it, and takes no expected failures"
+    if identity in requirements():
+        return "`perdure selftest` judges perdure itself by it"
+    return "`perdure explain` lists those there are"

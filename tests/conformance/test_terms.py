@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from tests.conformance.helpers import perdure
 
+from perdure_conformance.checking import terms_of
 from perdure_conformance.expectations import expected_in
 from perdure_conformance.lint.files import FileRefused, read
-from perdure_conformance.profiles import PROFILES
+from perdure_conformance.profiles import PROFILES, WITH_CRASHES
 from perdure_conformance.requirements import registered, requirements
 from perdure_conformance.terms import Entry, Expected, in_grace, surprises
 
 MUTANTS = "perdure_conformance.journal.mutants"
-KNOWN = [requirement.id for requirement in PROFILES["journal"].requirements()]
+NOT_HERE = "known.yaml:1:16: {} is no requirement that is judged here: "
 ONE = "- requirement: JRN-007\n  reason: The nightly repair removes it.\n"
 PASSES = "- {requirement: JRN-021, link: https://tracker.example/1}\n"
 
@@ -87,7 +88,13 @@ def test_without_terms_a_report_says_none(tmp_path: Path) -> None:
         ("- requirement: JRN-007\n", "known.yaml:1:3: The entry says neither why"),
         ("- requirement: JRN-007\n  reason: '  '\n", "known.yaml:1:3: The entry says neither why"),
         ("- requirement: JRN-007\n  link: javascript:alert(1)\n", "known.yaml:2:9: `javascript:alert(1)` has not"),
-        ("- requirement: SPC-017\n  reason: x\n", "known.yaml:1:16: SPC-017 is no requirement that is judged here"),
+        (
+            "- requirement: SPC-017\n  reason: x\n",
+            "known.yaml:1:16: SPC-017 is no requirement that is judged here: `perdure check spec` judges it; remove",
+        ),
+        ("- requirement: CRS-051\n  reason: x\n", f"{NOT_HERE.format('CRS-051')}`perdure crash` judges it, and"),
+        ("- requirement: TOL-001\n  reason: x\n", f"{NOT_HERE.format('TOL-001')}`perdure selftest` judges perdure"),
+        ("- requirement: JRN-999\n  reason: x\n", f"{NOT_HERE.format('JRN-999')}`perdure explain` lists"),
         (ONE + ONE, "known.yaml:3:16: JRN-007 stands in"),
         ("- requirement: JRN-007\n  because: x\n", "known.yaml:2:12: "),
         ("{}", "known.yaml:1:1: Write an array here"),
@@ -98,8 +105,26 @@ def test_a_file_that_says_something_else_is_refused_at_its_place(text: str, told
     path = tmp_path / "known.yaml"
     path.write_text(text)
     with pytest.raises(FileRefused) as raised:
-        expected_in(read(str(path)), KNOWN)
+        expected_in(read(str(path)), PROFILES["journal"])
     assert str(raised.value).removeprefix(f"{tmp_path}/").startswith(told)
+
+
+def test_one_file_serves_checks_by_crashes_and_those_without(tmp_path: Path) -> None:
+    path = tmp_path / "known.yaml"
+    path.write_text(ONE + "- {requirement: CRS-023, reason: A power cut loses the last record.}\n")
+    for profile in (PROFILES["journal"], WITH_CRASHES["journal"]):
+        expected = terms_of(profile, str(path), None).expected
+        assert list(expected) == ["JRN-007", "CRS-023"]
+    assert surprises(expected, {"JRN-007": "fail"}, {}) == ()
+    (surprise,) = surprises(expected, {"JRN-007": "fail", "CRS-023": "pass"}, {})
+    assert (surprise.requirement, surprise.kind) == ("CRS-023", "passes")
+
+
+def test_no_other_profile_knows_what_crashes_show(tmp_path: Path) -> None:
+    path = tmp_path / "known.yaml"
+    path.write_text("- {requirement: CRS-023, reason: x}\n")
+    with pytest.raises(FileRefused, match="`perdure check journal --crash` judges it; remove the entry"):
+        expected_in(read(str(path)), PROFILES["spec"])
 
 
 @pytest.mark.parametrize(

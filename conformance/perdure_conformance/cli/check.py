@@ -12,7 +12,7 @@ import typer
 from perdure_conformance.checking import terms_of
 from perdure_conformance.cli.common import even_if_nobody_reads, target_or_exit, wrong_usage
 from perdure_conformance.cli.judged import judged
-from perdure_conformance.profiles import PROFILES, WITH_CRASHES
+from perdure_conformance.profiles import PROFILES, WITH_CRASHES, in_full
 from perdure_conformance.reports import reading, rendering
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.suite import AnyProfile, Options
@@ -166,7 +166,7 @@ def _terms(profile: AnyProfile, expected_failures: str | None, pinned: str | Non
 
 def _meant(profile: AnyProfile, identity: str, known: list[str]) -> str:
     """Return what may help somebody who named a requirement that a profile does not have."""
-    with_crashes = WITH_CRASHES.get(profile.name, profile)
+    with_crashes = in_full(profile)
     if any(requirement.id == identity for requirement in with_crashes.requirements()):
         return "Add --crash."
     if identity in with_crashes.judged_elsewhere:
