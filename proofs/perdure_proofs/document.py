@@ -200,6 +200,7 @@ def lines(found: Found) -> Iterator[str]:
             f"           {len(each.theorem.claims)} claims, {each.ways:,} ways, {each.points:,} points compared; "
             f"for {', '.join(each.theorem.requirements)}"
         )
+        yield from (f"           assumed: {assumption}" for assumption in each.theorem.assumptions)
         yield from (f"           {sentence}" for sentence in (*each.faults, *each.doubts))
         for name, case in each.refuted.items():
             yield f"           not so for {name}: {case.claim}, where {shown(case.values)}"
