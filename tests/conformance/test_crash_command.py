@@ -144,6 +144,9 @@ def test_the_level_is_told_in_words_and_what_crashes_show_is_not_said_to_be_left
     }
     assert judged_as.level(claims, passed).endswith(", durable at sector")
     assert "power loss" in " ".join(JOURNAL.not_covered(claims, passed))
+    asked_for = "durable=sector: claimed, and judged here at process-crash: add --crash to be judged at it"
+    assert asked_for in JOURNAL.not_covered(claims, passed)
+    assert "--crash" not in " ".join(judged_as.not_covered(claims, passed))
     assert "power loss" not in " ".join(judged_as.not_covered(claims, passed))
 
 

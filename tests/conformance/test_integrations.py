@@ -31,7 +31,7 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
 
 
-def run_action(folder: Path, **inputs: str) -> tuple[int, str, dict[str, str]]:
+def run_action(folder: Path, tools: Path | None = None, **inputs: str) -> tuple[int, str, dict[str, str]]:
     """Run the step that checks, with inputs, as the service fills them in."""
     (step,) = [step for step in ACTION["runs"]["steps"] if step.get("id") == "check"]
     values = {name: given["default"] for name, given in ACTION["inputs"].items()} | {
@@ -41,10 +41,11 @@ def run_action(folder: Path, **inputs: str) -> tuple[int, str, dict[str, str]]:
     for path in files.values():
         path.write_text("")
     variables = {name: EXPRESSION.sub(lambda found: values[found[1]], text) for name, text in step["env"].items()}
+    variables_here = environment(folder) if tools is None else {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
         cwd=folder,
-        env={**environment(folder), **variables, **{name: str(path) for name, path in files.items()}},
+        env={**variables_here, **variables, **{name: str(path) for name, path in files.items()}},
         capture_output=True,
         text=True,
         check=False,
@@ -80,6 +81,32 @@ def test_the_action_takes_known_failures(tmp_path: Path) -> None:
 def test_the_action_takes_a_command_with_its_words(tmp_path: Path) -> None:
     code, _, files = run_action(tmp_path, command=f"{sys.executable} -c \"print('no message')\"")
     assert (code, files["GITHUB_OUTPUT"]) == (3, "outcome=no_verdict\n")
+
+
+def words_of(folder: Path, crash: str) -> tuple[int, list[str], int, list[str]]:
+    """Run the action and the template with a `perdure` that keeps its words alone; return what each gives it."""
+    tools, kept = folder / "tools", folder / "words"
+    tools.mkdir(exist_ok=True)
+    (tools / "perdure").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > words\n')
+    (tools / "perdure").chmod(0o755)
+    kept.write_text("")
+    by_action, _, _ = run_action(folder, tools, target="memory", crash=crash)
+    of_action = kept.read_text().splitlines()
+    kept.write_text("")
+    job = GITLAB[".perdure"]
+    environ = {**os.environ, **job["variables"], "PERDURE_CRASH": crash, "PATH": f"{tools}:{os.environ['PATH']}"}
+    script = "\n".join([job["before_script"][-1], *job["script"]])
+    by_template = subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=folder, env=environ, check=False)
+    return by_action, of_action, by_template.returncode, kept.read_text().splitlines()
+
+
+def test_the_action_and_the_template_judge_by_crashes_if_that_is_asked_for(tmp_path: Path) -> None:
+    assert ACTION["inputs"]["crash"]["default"] == GITLAB[".perdure"]["variables"]["PERDURE_CRASH"] == "false"
+    for crash, there in {"true": True, "false": False}.items():
+        by_action, of_action, by_template, of_template = words_of(tmp_path, crash)
+        assert (by_action, "--crash" in of_action) == (by_template, "--crash" in of_template) == (0, there)
+        assert of_action[:2] == of_template[:2] == ["check", "journal"]
+    assert words_of(tmp_path, "yes") == (2, [], 2, [])
 
 
 def test_the_action_tells_nothing_of_an_earlier_check(tmp_path: Path) -> None:

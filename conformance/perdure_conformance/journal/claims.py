@@ -21,7 +21,7 @@ PAGES: Final = ("journal.md", "formats.md")
 _WORKFLOW_JOURNAL: Final = ("core", "exact_replay", "event_id_dedup", "atomic_batch", "durable")
 
 _NOT_IN_THIS_RELEASE: Final = (
-    "cut connections, which `perdure crash` judges",
+    "cut connections, which `perdure crash` with `--server` and `--connect` judges",
     "crashes within an append, power loss, disk errors, which `--crash` adds",
 )
 
@@ -209,7 +209,8 @@ def not_covered(claims: Capabilities, verdicts: Mapping[str, Verdict]) -> list[s
     """Return, in words, what this report says nothing about."""
     lines = not_judged(claims, verdicts)
     if claims.durable not in {None, "process-crash"}:
-        lines.append(f"durable={claims.durable}: claimed, and judged here at process-crash")
+        claimed = f"durable={claims.durable}: claimed, and judged here at process-crash"
+        lines.append(f"{claimed}: add --crash to be judged at it")
     return [*lines, *_NOT_IN_THIS_RELEASE]
 
 
