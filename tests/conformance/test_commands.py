@@ -300,6 +300,15 @@ def test_explain_knows_the_methods_of_the_protocol(tmp_path: Path) -> None:
     assert perdure_here("explain", "initialize", cwd=tmp_path).stdout.count("A method of the protocol.") == 3
 
 
+def test_explain_says_whose_a_meaning_is_where_several_have_one() -> None:
+    lines = run("explain", "stale_epoch").stdout.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["stale_epoch", "  of a journal", "  of a kernel"]
+    of_a_code = run("explain", "too_large").stdout.splitlines()
+    assert of_a_code[1].startswith("  of a journal: ")
+    assert of_a_code[2].startswith("A problem of a specification")
+    assert run("explain", "held").stdout.splitlines()[1].startswith("  A lease ")
+
+
 def test_explain_tells_what_a_check_does_and_what_a_mutant_breaks(tmp_path: Path) -> None:
     shown = perdure_here("explain", "kill -9 at once", cwd=tmp_path).stdout
     assert "JRN-017" in shown

@@ -115,7 +115,7 @@ def _word(word: str, meaning: str | None, *, as_json: bool) -> None:
         document["words"] = [asdict(each) for each in members.words_called(word)]
         print_json(document)
         return
-    _say(word if meaning is None else f"{word}\n  {meaning}")
+    _say("\n  ".join([word, *(meaning or "").splitlines()]))
     if word in CLAIMS:
         _claim(word, CLAIMS[word])
     if requirement is not None:
@@ -266,7 +266,7 @@ def methods() -> Mapping[str, str]:
     for table in _METHODS.finditer(page):
         for row in _METHOD.finditer(table["rows"]):
             told = f"A method of the protocol. It is given {row['params']}. The answer is {row['result']}."
-            found[row["name"]] = f"{found[row['name']]}\n  {told}" if row["name"] in found else told
+            found[row["name"]] = f"{found[row['name']]}\n{told}" if row["name"] in found else told
     return found
 
 
@@ -277,11 +277,12 @@ _METHOD: Final = re.compile(r"^\| `(?P<name>[a-z_]+)` \| (?P<params>.+) \| (?P<r
 
 
 def _meanings() -> dict[str, str]:
-    """Return what each word means; where profiles mean different things by it, one after the other."""
+    """Return what each word means; where several mean something by it, a line for each, which says whose it is."""
     found = {**FAULTS, **_VERDICTS, **_TERMS, **methods()}
-    for profile in PROFILES.values():
-        for word, meaning in profile.meanings.items():
-            found[word] = f"{found[word]} {meaning}" if word in found else meaning
+    for word in {word for profile in PROFILES.values() for word in profile.meanings}:
+        of = {each.subjects.noun: each.meanings[word] for each in PROFILES.values() if word in each.meanings}
+        is_shared = len(of) > 1 or word in codes()
+        found[word] = "\n".join(f"of a {noun}: {told}" if is_shared else told for noun, told in of.items())
     return found
 
 
