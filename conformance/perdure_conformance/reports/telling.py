@@ -201,12 +201,18 @@ def headline(document: Document) -> Headline:
 
 def _what_is_bad(document: Document) -> str:
     broken = sum(row.verdict == "fail" and row.excuse is None for row in document.requirements)
-    surprises = len(document.surprises)
     told = [
         f"{broken} {'requirement is' if broken == 1 else 'requirements are'} broken" if broken else "",
-        f"{surprises} {'failure is' if surprises == 1 else 'failures are'} not as expected" if surprises else "",
+        not_as_expected(document),
     ]
     return ", ".join(filter(None, told))
+
+
+def not_as_expected(document: Document) -> str:
+    """Return how many expected failures are not as expected, in words; empty if all are."""
+    count = len(document.surprises)
+    noun = "expected failure is" if count == 1 else "expected failures are"
+    return f"{count} {noun} not as expected" if count else ""
 
 
 def _outcome(document: Document) -> tuple[Tone, str]:

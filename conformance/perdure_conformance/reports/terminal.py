@@ -97,7 +97,8 @@ def _last_words(document: Document, report: Report, judgement: Judgement) -> str
     lines = [escape(inert(surprise.sentence)) for surprise in report.surprises]
     if headline.tone == "open":
         outcome += f" ({escape(headline.level)})"
-    lines.append(f"{outcome}  {escape(name)}" + (f": {verdicts}." if opened else "."))
+    counted = "; ".join(filter(None, [verdicts if opened else "", telling.not_as_expected(document)]))
+    lines.append(f"{outcome}  {escape(name)}" + (f": {counted}." if counted else "."))
     if headline.tone in {"good", "part"}:
         lines.append(f"{escape(headline.level_in_words)}.")
     lines.append("Not covered:")
