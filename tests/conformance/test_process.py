@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.test_schemas import PARAMS, RECORD
 
+from perdure_conformance.harness import process
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.process import STDERR_KEPT_BYTES, ProcessConnection
 from perdure_conformance.harness.transcript import Transcript
@@ -90,3 +91,10 @@ def test_the_line_of_standard_error_that_tells_of_an_error_is_not_left_out() -> 
             "Node",
         )
     ]
+
+
+def test_a_program_in_the_midst_of_its_start_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no environment for a moment, and whoever started it may have answered already."""
+    seen = iter([b"", b"", b"PERDURE_ADAPTER=1\0"])
+    monkeypatch.setattr(process, "_content", lambda _: next(seen))
+    assert process._environment("/proc/self") == b"PERDURE_ADAPTER=1\0"

@@ -33,6 +33,8 @@ _READ_BYTES = 64 * 1024
 _MARKER = "PERDURE_ADAPTER"
 _LOOK_EVERY_S = 0.2
 _DEATH_TAKES_AT_MOST_S = 5.0
+_LOOKS = 10
+_BETWEEN_LOOKS_S = 0.001
 
 
 class ProcessConnection:
@@ -294,12 +296,27 @@ def _kill_marked(marker: str) -> None:
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():  # noqa: PTH112, PTH208
         if name.isdigit():
             with contextlib.suppress(OSError):  # What is in them may be gone at any moment.
-                if _is_within(wanted, f"/proc/{name}/environ"):
+                environment = _environment(f"/proc/{name}")
+                if wanted in environment and wanted in environment.split(b"\0"):
                     _kill_and_wait(int(name))
 
 
-def _is_within(variable: bytes, path: str) -> bool:
-    """Tell whether an environment has this variable."""
+def _environment(process: str) -> bytes:
+    """Return the environment of a process.
+
+    While a process becomes another program it has none for a moment, and whoever started it may know already that it
+    runs. What is no program, but a thread of the kernel, is known by the link that it lacks, which raises `OSError`.
+    """
+    found = _content(f"{process}/environ")
+    for _ in range(_LOOKS):
+        if found or not os.readlink(f"{process}/exe"):  # noqa: PTH115 - as above
+            break
+        time.sleep(_BETWEEN_LOOKS_S)
+        found = _content(f"{process}/environ")
+    return found
+
+
+def _content(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         content = b""
@@ -307,7 +324,7 @@ def _is_within(variable: bytes, path: str) -> bool:
             content += chunk
     finally:
         os.close(descriptor)
-    return variable in content and variable in content.split(b"\0")
+    return content
 
 
 def _kill_and_wait(pid: int) -> None:
