@@ -34,12 +34,11 @@ from perdure.kernel.rules import DUE_ORDER, NODE_TABLE, RULES
 from perdure.kernel.specification import Budgets, RetryPolicy
 from perdure.kernel.state import State, Status
 from perdure.kernel.upcast import upcast
-from perdure.kernel.values import MAX_SAFE_INTEGER
 from perdure_conformance.reducer.generated import generate
 from perdure_conformance.reducer.reference import read_entry
+from perdure_proofs.runs import MOST
 from perdure_proofs.theorems import Any
 
-MOST: Final = MAX_SAFE_INTEGER
 _SEED: Final = 1
 _HISTORIES: Final = 3_000
 """So many are looked through at most. Each second one is damaged, and passed over."""

@@ -25,8 +25,8 @@ from perdure.kernel.identity import NodeId
 from perdure.kernel.reduce import reduce
 from perdure.kernel.rules import BUDGETS_FROM, RULES, Charged, Rules, charge
 from perdure.kernel.state import State
-from perdure_proofs.places import MOST, missing, of_versions, places, with_any_usage
-from perdure_proofs.runs import ATTEMPT, RUN
+from perdure_proofs.places import missing, of_versions, places, with_any_usage
+from perdure_proofs.runs import ATTEMPT, MOST, RUN
 from perdure_proofs.theorems import UNNOTED, Any, Theorem
 
 Bound = Callable[[State, EventV5, int, Rules], EventV5]

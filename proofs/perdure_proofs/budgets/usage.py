@@ -33,7 +33,8 @@ from perdure.kernel.events import (
 )
 from perdure.kernel.rules import RULES, Charged, Rules, charge
 from perdure.kernel.state import NodeState, State
-from perdure_proofs.places import MOST, beginnings, missing, places
+from perdure_proofs.places import beginnings, missing, places
+from perdure_proofs.runs import MOST
 from perdure_proofs.steps import Step, text_of, written_by
 from perdure_proofs.theorems import Any, Theorem
 

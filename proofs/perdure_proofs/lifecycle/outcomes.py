@@ -27,7 +27,8 @@ from perdure.kernel.legality import Opening, refusal
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.state import ACTIVE, STATUSES, AttemptState, State
 from perdure_conformance.reducer.histories import attempt
-from perdure_proofs.places import MOST, Place, places
+from perdure_proofs.places import Place, places
+from perdure_proofs.runs import MOST
 from perdure_proofs.steps import Apply, Refuse, forgiving
 from perdure_proofs.theorems import UNNOTED, Any, Theorem, assume
 

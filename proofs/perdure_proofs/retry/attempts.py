@@ -34,7 +34,8 @@ from perdure.kernel.legality import contradiction
 from perdure.kernel.rules import BUDGETS_FROM, RULES, Rules, policy_of
 from perdure.kernel.specification import RetryPolicy
 from perdure.kernel.state import NodeState, State
-from perdure_proofs.places import MOST, Place, missing, of_versions, places, with_policy
+from perdure_proofs.places import Place, missing, of_versions, places, with_policy
+from perdure_proofs.runs import MOST
 from perdure_proofs.steps import Step, text_of, written_by
 from perdure_proofs.theorems import Any, Theorem, assume
 

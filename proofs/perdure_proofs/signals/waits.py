@@ -38,7 +38,7 @@ from perdure.kernel.state import NodeState, Received, SignalWait, State, TimerWa
 from perdure.kernel.values import Digest
 from perdure_conformance.reducer.histories import signal
 from perdure_proofs.lifecycle.cancellation import with_statuses
-from perdure_proofs.places import MOST
+from perdure_proofs.runs import MOST
 from perdure_proofs.steps import Apply, Refuse, forgiving
 from perdure_proofs.theorems import UNNOTED, Any, Theorem
 

@@ -24,7 +24,8 @@ from perdure.kernel.events import EventV5, TimerFired, VirtualTimeAdvanced
 from perdure.kernel.legality import refusal
 from perdure.kernel.rules import RULES, Rules
 from perdure.kernel.state import State, TimerWait
-from perdure_proofs.places import MOST, Place, beginnings, missing, places
+from perdure_proofs.places import Place, beginnings, missing, places
+from perdure_proofs.runs import MOST
 from perdure_proofs.steps import Apply, Refuse, Source, forgiving, text_of, written_by
 from perdure_proofs.theorems import UNNOTED, Any, Theorem
 

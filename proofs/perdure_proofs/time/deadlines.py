@@ -24,7 +24,8 @@ from perdure.kernel.reduce import fits
 from perdure.kernel.rules import BUDGETS_FROM, RULES, Rules
 from perdure.kernel.specification import Backoff, Exponential, Fixed, Immediate, Jitter, RetryPolicy
 from perdure.kernel.state import State
-from perdure_proofs.places import MOST, Place, of_versions, places, with_policy
+from perdure_proofs.places import Place, of_versions, places, with_policy
+from perdure_proofs.runs import MOST
 from perdure_proofs.steps import Refuse, forgiving
 from perdure_proofs.theorems import UNNOTED, Any, Theorem, assume
 

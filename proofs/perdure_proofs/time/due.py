@@ -32,7 +32,8 @@ from perdure.kernel.events import (
 from perdure.kernel.legality import refusal
 from perdure.kernel.rules import DUE_ORDER, RULES, DueKind, Rules
 from perdure.kernel.state import NodeState, SignalWait, State, TimerWait
-from perdure_proofs.places import MOST, Place, of_versions
+from perdure_proofs.places import Place, of_versions
+from perdure_proofs.runs import MOST
 from perdure_proofs.steps import Apply
 from perdure_proofs.theorems import UNNOTED, Any, Theorem
 

@@ -24,7 +24,8 @@ from perdure.kernel.queues import added, in_order
 from perdure.kernel.rules import DUE_ORDER, RULES, DueKind, Rules
 from perdure.kernel.state import Due, State
 from perdure_conformance import data
-from perdure_proofs.places import MOST, places
+from perdure_proofs.places import places
+from perdure_proofs.runs import MOST
 from perdure_proofs.theorems import UNNOTED, Any, Theorem, assume
 
 Schedule = Callable[[State, DueKind, int, int, Rules], State]
