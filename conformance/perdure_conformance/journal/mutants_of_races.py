@@ -59,7 +59,10 @@ class _Common:
         self._waiting = self._meetings = 0
 
     def is_shared(self) -> bool:
-        """Tell whether several handles use it, or soon will."""
+        """Tell whether several handles use it, or soon will.
+
+        `changed` is let go meanwhile: whoever is to hide what it appends asks before that, or it is seen before.
+        """
         with self.changed:
             return self.changed.wait_for(lambda: len(self.handles) > 1, _SOON_S)
 
@@ -190,10 +193,11 @@ class ShowsWhatIsCommittedFirst(_Meeting):
         """Take the number, and commit after another one."""
         common = self._common(run_id)
         with common.changed:
+            is_shared = common.is_shared()
             before = len(self._state.records(run_id))
             answer = super().append(run_id, expected_next, records, epoch)
             is_new = len(self._state.records(run_id)) > before
-            if is_new and common.is_shared() and not common.hidden:
+            if is_new and is_shared and not common.hidden:
                 end, misled = before + len(records), common.misled
                 common.hide(records, lambda: len(self._state.records(run_id)) > end and common.misled > misled)
             common.changed.notify_all()
@@ -219,13 +223,14 @@ class ReadsFromAFollower(_Meeting):
         """Store nothing more until the follower has what the leader has."""
         common = self._common(run_id)
         with common.changed:
+            is_shared = common.is_shared()
             before = len(self._state.records(run_id))
             if common.hidden and expected_next == before + 1:
                 return NotStored(detail="the follower is behind")
             answer = super().append(run_id, expected_next, records, epoch)
             if isinstance(answer, SequenceConflict) and common.hidden:
                 common.told += 1
-            elif len(self._state.records(run_id)) > before and common.is_shared():
+            elif len(self._state.records(run_id)) > before and is_shared:
                 common.hide_until_misled(records)
             return answer
 
@@ -254,10 +259,11 @@ class _ShowsLater(_Meeting):
         """Wait until a load was led astray."""
         common = self._common(run_id)
         with common.changed:
+            is_shared = common.is_shared()
             common.changed.wait_for(lambda: not common.hidden)
             before = len(self._state.records(run_id))
             answer = super().append(run_id, expected_next, records, epoch)
-            if len(self._state.records(run_id)) > before and common.is_shared():
+            if len(self._state.records(run_id)) > before and is_shared:
                 common.hide_until_misled(self._hides(records))
             return answer
 
