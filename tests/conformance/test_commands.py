@@ -204,6 +204,10 @@ def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path
         (["rerun", "nowhere"], "cannot be read"),
         (["explain", "JRN-99"], "Did you mean"),
         (["explain", "\x1b[31m"], "Nothing is called"),
+        (["explain", "lease"], "Did you mean leases, release?"),
+        (["explain", "torn"], "It stands in the sentences of JRN-034, "),
+        (["explain", "acknowledged"], " and others."),
+        (["explain", "zyzzyva"], "`perdure explain` lists the requirements."),
         (["selftest", "nothing"], "no profile"),
         (["selftest", "--full", "--quick"], "not both"),
         (["selftest", "--slice", "3"], "--slice belongs to --quick"),
@@ -307,6 +311,26 @@ def test_explain_says_whose_a_meaning_is_where_several_have_one() -> None:
     assert of_a_code[1].startswith("  of a journal: ")
     assert of_a_code[2].startswith("A problem of a specification")
     assert run("explain", "held").stdout.splitlines()[1].startswith("  A lease ")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("posix-weak", "a sync of the directory of each new or renamed file"),
+        ("stateful machine", "sequences of operations that nobody wrote"),
+        ("stateful machine with kill -9", "killed between operations"),
+        ("drawn documents", "documents that nobody wrote"),
+        ("drawn runs", "runs of specifications that nobody wrote"),
+        ("golden vectors", "`fixtures/`"),
+        ("generated histories", "`--generated N`"),
+        ("layer power", "the power cut at each moment"),
+        ("layer schedule", "several clients of a Python journal"),
+    ],
+)
+def test_explain_knows_whatever_a_report_says_that_a_failure_was_found_by(word: str, said: str) -> None:
+    shown = run("explain", word)
+    assert shown.exit_code == 0
+    assert said in shown.stdout
 
 
 def test_explain_tells_what_a_check_does_and_what_a_mutant_breaks(tmp_path: Path) -> None:

@@ -77,9 +77,24 @@ def explain(
         _check(word, judged_as, as_json=as_json)
     else:
         known += [name for each in PROFILES.values() for name in each.written()]
-        close = difflib.get_close_matches(word, known, n=3) or difflib.get_close_matches(word.upper(), known, n=3)
-        hint = f"Did you mean {', '.join(close)}?" if close else "`perdure explain` lists the requirements."
-        wrong_usage(f"Nothing is called {word!r}. {hint}")
+        wrong_usage(f"Nothing is called {word!r}. {_hint(word, known)}")
+
+
+_ALIKE: Final = 0.7
+_MENTIONS_SHOWN: Final = 5
+
+
+def _hint(word: str, known: Sequence[str]) -> str:
+    """Say what is called nearly so; else which requirements speak of it; else how to find all."""
+    for spelled in (word, word.upper()):
+        if close := difflib.get_close_matches(spelled, known, n=3, cutoff=_ALIKE):
+            return f"Did you mean {', '.join(close)}?"
+    whole = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+    mentions = [each.id for each in _in_order() if whole.search(each.sentence)]
+    if mentions:
+        more = " and others" if len(mentions) > _MENTIONS_SHOWN else ""
+        return f"It stands in the sentences of {', '.join(mentions[:_MENTIONS_SHOWN])}{more}."
+    return "`perdure explain` lists the requirements."
 
 
 def _list(*, as_json: bool) -> None:
@@ -279,8 +294,9 @@ _METHOD: Final = re.compile(r"^\| `(?P<name>[a-z_]+)` \| (?P<params>.+) \| (?P<r
 def _meanings() -> dict[str, str]:
     """Return what each word means; where several mean something by it, a line for each, which says whose it is."""
     found = {**FAULTS, **_VERDICTS, **_TERMS, **methods()}
-    for word in {word for profile in PROFILES.values() for word in profile.meanings}:
-        of = {each.subjects.noun: each.meanings[word] for each in PROFILES.values() if word in each.meanings}
+    profiles = (*PROFILES.values(), CRASH)
+    for word in {word for profile in profiles for word in profile.meanings}:
+        of = {each.subjects.noun: each.meanings[word] for each in profiles if word in each.meanings}
         is_shared = len(of) > 1 or word in codes()
         found[word] = "\n".join(f"of a {noun}: {told}" if is_shared else told for noun, told in of.items())
     return found

@@ -93,7 +93,7 @@ def under(campaign: Campaign) -> Profile[CrashCase, Capabilities]:
         not_covered=lambda _claims, _verdicts: list(campaign.not_there),
         checks_of=checks_of,
         written=dict,
-        meanings={},
+        meanings={f"layer {name}": f"Crashes that are tried: {what}." for name, what in LAYERS.items()},
         mutants={**MUTANTS, **several.MUTANTS},
         twins=several.TWINS,
         steps="requests",

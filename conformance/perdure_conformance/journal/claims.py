@@ -281,10 +281,14 @@ MEANINGS: Final[Mapping[str, str]] = {
     "crash": "kill -9, and a fresh start on the same state.",
     "epoch": "The number under which a lease is granted. It only grows, and a lower one is stale.",
     "level": "What the verdicts add up to: Core, or Workflow journal; see docs/spec/journal.md, Levels.",
-    "process-crash": "What is acknowledged survives kill -9 of the process.",
-    "ordered": "What is acknowledged survives a power cut on a disk that keeps the order of writes.",
-    "sector": "What is acknowledged survives a power cut that keeps whole sectors, in any order.",
-    "posix-weak": "What is acknowledged survives a power cut that keeps only what was synced.",
+    "process-crash": "The lowest level of `durable`: what is acknowledged survives kill -9 of the process.\n"
+    "It takes writing before answering, and never in place.",
+    "ordered": "A level of `durable`, above process-crash: what is acknowledged survives a power cut on a disk that "
+    "keeps the order of writes.\nIt takes a sync before answering.",
+    "sector": "A level of `durable`, above ordered: what is acknowledged survives a power cut that keeps whole sectors "
+    "of the last write, in any order.\nIt takes recognising half a record, by a checksum.",
+    "posix-weak": "The highest level of `durable`: what is acknowledged survives a power cut that keeps only what was "
+    "synced.\nIt takes a sync of the directory of each new or renamed file, too.",
     "own_writes": "A load shows what its own handle appended.",
     "linearizable": "A load shows what anybody appended before it began.",
 }
