@@ -21,6 +21,7 @@ from tests.conformance.histories import run
 from perdure.journal.contract import Capabilities
 from perdure_conformance import data
 from perdure_conformance.cli import meant_by
+from perdure_conformance.cli.progress import tracked
 from perdure_conformance.journal.claims import CLAIMS, PAGES, woken_by
 from perdure_conformance.reducer.profile import REDUCER
 from perdure_conformance.reducer.scenarios import all_scenarios
@@ -161,6 +162,18 @@ def test_a_check_says_that_it_removes_what_an_earlier_one_left(tmp_path: Path) -
     assert progress[0].startswith("perdure: scripts, 0 of ")
     assert len(progress) <= 4 * len({line.partition(",")[0] for line in progress})
     report_of(second)
+    assert not perdure("--quiet", *words, "--report", "elsewhere", cwd=tmp_path).stderr
+
+
+def test_what_is_done_piece_by_piece_tells_its_quarters_where_nobody_watches(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(tracked("abcdefgh", "parts")) == list("abcdefgh")
+    told = [f"perdure: parts, {done} of 8" for done in (0, 2, 4, 6)]
+    assert capsys.readouterr().err.splitlines() == told
+    monkeypatch.setenv("PERDURE_QUIET", "1")
+    assert list(tracked("ab", "parts")) == list("ab")
+    assert not capsys.readouterr().err
 
 
 def test_an_empty_selection_is_no_pass(tmp_path: Path) -> None:

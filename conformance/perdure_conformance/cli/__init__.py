@@ -6,6 +6,7 @@ Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 130 interrupted.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from typing import Annotated, Final
 import typer
 
 from perdure_conformance.cli.common import add_command
+from perdure_conformance.cli.progress import QUIET
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "check": ("check", "Judge an implementation by every requirement."),
@@ -47,7 +49,17 @@ def _say_version(wanted: bool) -> None:  # noqa: FBT001 - called by the option
 _VERSION = typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
 
 
-def perdure(*, version: Annotated[bool, _VERSION] = False) -> None:
+def _be_quiet(wanted: bool) -> None:  # noqa: FBT001 - called by the option
+    if wanted:
+        os.environ[QUIET] = "1"
+
+
+_QUIET = typer.Option(
+    "--quiet", callback=_be_quiet, help=f"Do not tell how far long work is, as with {QUIET}=1. Before the command."
+)
+
+
+def perdure(*, version: Annotated[bool, _VERSION] = False, quiet: Annotated[bool, _QUIET] = False) -> None:
     """Judge durable workflow systems: find out whether they really lose nothing."""
 
 

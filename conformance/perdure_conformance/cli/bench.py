@@ -14,7 +14,8 @@ from perdure.kernel.values import JsonValue
 from perdure_conformance.bench import crashes, exploring, journals, loading, runs, specifications
 from perdure_conformance.bench.growth import Growth, measure
 from perdure_conformance.bench.runs import Play
-from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, progress_bar, wrong_usage
+from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
+from perdure_conformance.cli.progress import progress, tracked, tracked_of
 from perdure_conformance.verdict import CONFORMANT
 
 EPILOG = """\b
@@ -64,27 +65,21 @@ Found = tuple[JsonValue, list[Table]]
 
 
 def _validate() -> Found:
-    found = []
-    with progress_bar() as bar:
-        for shape, make in bar.track(specifications.SHAPES.items(), description="validate"):
-            found.append(measure(shape, make, validate, NODES))
+    shapes = tracked(specifications.SHAPES.items(), "validate")
+    found = [measure(shape, make, validate, NODES) for shape, make in shapes]
     return _as_json(found), [_growth("Validation", "nodes", found)]
 
 
 def _run() -> Found:
-    found = []
-    with progress_bar() as bar:
-        for shape, make in bar.track(runs.SHAPES.items(), description="runs"):
-            found.append(measure(shape, make, Play.events, NODES))
-        turns = [measure("turns", make, Play.events, EVENTS) for make in bar.track((runs.turns,), description="events")]
+    found = [measure(shape, make, Play.events, NODES) for shape, make in tracked(runs.SHAPES.items(), "runs")]
+    turns = [measure("turns", make, Play.events, EVENTS) for make in tracked((runs.turns,), "events")]
     tables = [_growth("Whole runs", "nodes", found), _growth("A loop of two nodes", "events", turns)]
     return _as_json([*found, *turns]), tables
 
 
 def _load() -> Found:
-    with progress_bar() as bar:
-        for play in bar.track((runs.turns(RECORDS),), description="load"):
-            records, mean_bytes, fastest = loading.shares(play)
+    for play in tracked((runs.turns(RECORDS),), "load"):
+        records, mean_bytes, fastest = loading.shares(play)
     title = f"From {records:,} stored records of {mean_bytes:.0f} bytes to the state of the run"
     table = _table(title, "step", "µs a record", "json.loads alone = 1")
     alone = next(iter(fastest.values()))
@@ -94,12 +89,12 @@ def _load() -> Found:
 
 
 def _journals() -> Found:
-    with progress_bar() as bar, journals.stored(journals.SIZES) as paths:
-        task = bar.add_task("journals", total=3)
+    with progress() as tell, journals.stored(journals.SIZES) as paths:
+        tell("journals", 0, 3)
         grown = journals.growth(paths)
-        bar.advance(task)
+        tell("journals", 1, 3)
         peaks = journals.peaks(paths)
-        bar.advance(task)
+        tell("journals", 2, 3)
         compared = journals.comparisons()
     memory = _table("The most memory of a process that does it, in MiB", "step", *(f"{n:,} records" for n in paths))
     for name, sizes in peaks.items():
@@ -121,8 +116,7 @@ def _journals() -> Found:
 
 
 def _crash() -> Found:
-    with progress_bar() as bar:
-        found = list(bar.track(crashes.paces(), total=None, description="crashes"))
+    found = list(tracked_of(crashes.paces(), "crashes", len(crashes.MEASURED)))
     paces = [each for each in found if isinstance(each, crashes.Pace)]
     not_measured = [each for each in found if isinstance(each, str)]
     table = _table("Crashes that are judged", "what", "crashes", "a second", "of this processor", "aimed at")
@@ -148,8 +142,7 @@ def _crash() -> Found:
 
 
 def _explore() -> Found:
-    with progress_bar() as bar:
-        found = [exploring.speed(*each) for each in bar.track(exploring.systems().items(), description="explore")]
+    found = [exploring.speed(*each) for each in tracked(exploring.systems().items(), "explore")]
     title = "Every state of a small system, searched by the kernel and by bare Python"
     columns = ("states", "kernel, states/s", "bare, states/s", "rate, bare = 1", "reduced, states", "bare time = 1")
     table = _table(title, "system", *columns)

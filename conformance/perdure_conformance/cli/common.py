@@ -15,7 +15,6 @@ from typing import IO, Annotated, Final, NoReturn, TextIO, cast
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from typer.core import TyperCommand
 
 from perdure_conformance.harness.factories import TargetError
@@ -71,20 +70,6 @@ def console() -> Console:
         return _Console(highlight=False)
     width = None if "COLUMNS" in os.environ else _PIPED_WIDTH
     return _Console(highlight=False, width=width, file=cast("IO[str]", _Trimmed()))
-
-
-def progress_bar() -> Progress:
-    """Return a progress bar on standard error; it is disabled when nobody watches."""
-    where = Console(stderr=True, highlight=False)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeElapsedColumn(),
-        console=where,
-        disable=not where.is_terminal,
-        transient=True,
-    )
 
 
 @contextlib.contextmanager

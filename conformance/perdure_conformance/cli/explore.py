@@ -20,11 +20,11 @@ from perdure_conformance.cli.common import (
     even_if_nobody_reads,
     print_json,
     print_lines,
-    progress_bar,
     write_file,
     wrong_usage,
 )
 from perdure_conformance.cli.pictures import METAVAR, draw, refuse_other_kinds
+from perdure_conformance.cli.progress import progress_bar
 from perdure_conformance.exploration import pictures, results
 from perdure_conformance.exploration.exploring import explored
 from perdure_conformance.exploration.results import Result

@@ -12,9 +12,9 @@ from perdure_conformance.cli.common import (
     even_if_nobody_reads,
     print_json,
     print_lines,
-    progress_bar,
     wrong_usage,
 )
+from perdure_conformance.cli.progress import tracked
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 EPILOG = """\b
@@ -63,8 +63,11 @@ def prove(
     try:
         from perdure_proofs import changes, confirming, contracts, document, proving, theorems  # noqa: PLC0415
     except ModuleNotFoundError as error:  # Only a checkout has them.
-        lacks = _PACKAGES.get(str(error.name), "a checkout of perdure")
-        wrong_usage(f"Proofs need {lacks}. In a clone of its repository: pip install --editable '.[proofs]'.")
+        lacks = _PACKAGES.get(str(error.name), "the folder proofs/ of perdure's repository")
+        wrong_usage(
+            f"Proofs need {lacks}, and this perdure was installed without it. In a clone of the repository, "
+            "pip install --editable '.[proofs]' makes one that has it."
+        )
     known = theorems.theorems()
     unknown = next((name for name in theorem or () if name not in known), None)
     if unknown is not None:
@@ -74,13 +77,12 @@ def prove(
             sys.stdout.write(document.page(known.values(), contracts.contracts()))
         sys.exit(CONFORMANT)
     found, now = document.Found(), time.process_time
-    with progress_bar() as bar:
-        for each in bar.track([known[name] for name in theorem or known], description="theorems"):
-            found.theorems.append(proving.verdict(each, points=points, seed=seed, now=now))
-        for held in bar.track([] if theorem else contracts.contracts(), description="contracts"):
-            found.contracts.append(confirming.checked(held, now=now))
-        for name, rules in bar.track(changes.changes().items() if with_changes else (), description="changes"):
-            found.changes[name] = changes.noticed(rules, known.values())
+    for each in tracked([known[name] for name in theorem or known], "theorems"):
+        found.theorems.append(proving.verdict(each, points=points, seed=seed, now=now))
+    for held in tracked([] if theorem else contracts.contracts(), "contracts"):
+        found.contracts.append(confirming.checked(held, now=now))
+    for name, rules in tracked(changes.changes().items() if with_changes else (), "changes"):
+        found.changes[name] = changes.noticed(rules, known.values())
     outcomes = [*(each.outcome for each in found.theorems), *(each.outcome for each in found.contracts)]
     code = max((_EXIT_CODES[each] for each in outcomes), key=(CONFORMANT, NO_VERDICT, NOT_CONFORMANT).index)
     if as_json:

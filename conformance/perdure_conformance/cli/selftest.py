@@ -20,7 +20,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from perdure_conformance import selftest as suite
-from perdure_conformance.cli.common import console, print_json, progress_bar, wrong_usage
+from perdure_conformance.cli.common import console, print_json, wrong_usage
+from perdure_conformance.cli.progress import tracked_of
 from perdure_conformance.crash import selftest as crash
 from perdure_conformance.crash.programs import NoSuchProgram
 from perdure_conformance.crash.recording import why_not
@@ -258,11 +259,8 @@ def _tool(out: Console, problems: list[str]) -> list[object]:
 
 def _each(label: str, do: Callable[[Item], Result], items: list[Item], jobs: int) -> list[Result]:
     """Do all items, in processes of their own, with progress on standard error."""
-    results = []
-    with progress_bar() as bar, _worker_pool(jobs) as pool:
-        for result in bar.track(pool.map(partial(_ending, do), items), total=len(items), description=label):
-            results.append(result)  # noqa: PERF402 - one by one, as they come
-    return results
+    with _worker_pool(jobs) as pool:
+        return list(tracked_of(pool.map(partial(_ending, do), items), label, len(items)))
 
 
 def _ending(do: Callable[[Item], Result], item: Item) -> Result:
