@@ -183,6 +183,12 @@ def test_an_empty_selection_is_no_pass(tmp_path: Path) -> None:
     assert "nothing that was selected is claimed" in done.stdout
 
 
+def test_what_does_not_open_is_not_crashed_and_the_reason_is_told(tmp_path: Path) -> None:
+    done = perdure_here("crash", "--command", "./nothere", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "what went wrong: fault:cannot_start, './nothere' cannot be started: there is no such file" in done.stdout
+
+
 def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path: Path) -> None:
     program = "import sys; sys.exit('no disk \\x1b[31m today')"
     command = f'{sys.executable} -c "{program}"'

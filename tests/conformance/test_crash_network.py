@@ -438,7 +438,7 @@ def assert_nothing_is_left(folder: Path) -> None:
     ("command", "sentence"),
     [
         ("sh -c 'echo no room >&2; exit 3'", "'sh' ended before it took connections at its {port}; it said 'no room"),
-        ("no-such-server {port}", "'no-such-server' cannot be started"),
+        ("no-such-server {port}", "'no-such-server' cannot be started: no program of this name is on PATH."),
         ("sleep 60", "'sleep' took no connection at port"),
     ],
 )
@@ -510,7 +510,11 @@ def test_the_command_tells_what_came_of_it(
         (("--server", "server"), 2, "--server does not say where {port} goes; write --server"),
         (("--server", '"'), 2, "--server cannot be split into words"),
         (("--server", "server {port}", "--layer", "power"), 2, "There is no layer 'power' of a server."),
-        (("--server", "no-such-server {port}"), 3, "'no-such-server' cannot be started"),
+        (
+            ("--server", "no-such-server {port}"),
+            3,
+            "'no-such-server' cannot be started: no program of this name is on PATH.",
+        ),
         (("--server", "server {port}", "--replay", "v1:w=append,n=1,seed=7:kill/after:1"), 3, "is of another layer"),
     ],
 )

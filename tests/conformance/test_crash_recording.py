@@ -331,7 +331,8 @@ def test_a_call_that_fails_of_itself_is_counted_and_is_no_operation(tmp_path: Pa
 def test_a_program_that_is_not_there_ends_at_once(tmp_path: Path) -> None:
     run = Run(tmp_path, ("/no/such/program",))
     assert run.done.returncode == 127
-    assert run.done.stderr == b"'/no/such/program' cannot be started: [Errno 2] No such file or directory.\n"
+    why = "there is no such file, seen from the current folder. Is it built?"
+    assert run.done.stderr.decode() == f"'/no/such/program' cannot be started: {why}\n"
 
 
 def test_who_kills_the_tracer_kills_all_that_it_traces(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from perdure_conformance.harness.starting import why_not_started
+
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _LIBC.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
 _LIBC.ptrace.restype = ctypes.c_long
@@ -335,7 +337,8 @@ def _become(command: Sequence[str], may_go: int, program: bytes) -> None:
             signal.signal(number, signal.SIG_DFL)
         os.execvp(command[0], list(command))  # noqa: S606 - the user's own command, without a shell
     except BaseException as error:  # noqa: BLE001 - a forked child must end here, whatever happens
-        os.write(2, f"{command[0]!a} cannot be started: {error}.\n".encode())
+        why = why_not_started(command[0], error) if isinstance(error, OSError | ValueError) else f"{error}."
+        os.write(2, f"{command[0]!a} cannot be started: {why}\n".encode())
     finally:
         os._exit(_CANNOT_BE_STARTED)
 

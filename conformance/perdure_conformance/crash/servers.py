@@ -20,6 +20,7 @@ import msgspec
 
 from perdure_conformance.crash.proxy import HOST, Address
 from perdure_conformance.harness.process import end_all
+from perdure_conformance.harness.starting import why_not_started
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.interrupts import owe, settle, uninterrupted
 
@@ -113,7 +114,7 @@ class CommandServer:
                 env={**os.environ, _MARKER: self._marker},
             )
         except (OSError, ValueError) as error:
-            raise ServerFault(f"{words[0]!a} cannot be started: {error}.") from error
+            raise ServerFault(f"{words[0]!a} cannot be started: {why_not_started(words[0], error)}") from error
 
     def _is_there(self, process: subprocess.Popen[bytes], port: int) -> bool:
         """Ask until a connection is taken, the program ends, or the time is up: no event says it for every server."""

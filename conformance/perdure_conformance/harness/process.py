@@ -8,23 +8,21 @@ that it got in its environment.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import secrets
 import select
 import selectors
-import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from perdure.kernel.values import JsonObject
 from perdure_conformance.harness import messages, schemas
 from perdure_conformance.harness.connection import AdapterFault, FaultKind, Silence
+from perdure_conformance.harness.starting import why_not_started
 from perdure_conformance.harness.transcript import Transcript
 from perdure_conformance.interrupts import owe, settle, uninterrupted
 
@@ -79,7 +77,7 @@ class ProcessConnection:
                 env={**os.environ, _MARKER: self._marker},
             )
         except (OSError, ValueError) as error:
-            told = f"{command[0]!a} cannot be started: {_why_not_started(command[0], error)}"
+            told = f"{command[0]!a} cannot be started: {why_not_started(command[0], error)}"
             raise AdapterFault("cannot_start", told) from error
 
     def call(self, method: str, params: JsonObject) -> JsonObject:
@@ -253,28 +251,6 @@ class ProcessConnection:
     def _fault(self, kind: FaultKind, sentence: str) -> AdapterFault:
         self.kill()
         return AdapterFault(kind, sentence, self.stderr())
-
-
-def _why_not_started(program: str, error: OSError | ValueError) -> str:
-    """Return why a program did not start, as far as it can be seen, and what helps."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    if isinstance(error, ValueError):
-        return f"{reason}."
-    path = Path(program)
-    if "/" not in program and shutil.which(program) is None:
-        meant = f"Did you mean {f'./{program}'!a}" if path.is_file() else "Is it built, or installed"
-        return f"no program of this name is on PATH. {meant}?"
-    if not path.exists():
-        return "there is no such file, seen from the current folder. Is it built?"
-    if path.is_dir():
-        return "it is a folder. Give the program that is in it."
-    if not os.access(path, os.X_OK):
-        return "it is not executable. Let it be so, by chmod +x, or name what runs it first."
-    if isinstance(error, FileNotFoundError):
-        return "what its first line names to run it is not there."
-    if error.errno == errno.ENOEXEC:
-        return "it is no program for this machine, and no script whose first line names what runs it."
-    return f"{reason}."
 
 
 def _limits(message: JsonObject) -> dict[str, int]:

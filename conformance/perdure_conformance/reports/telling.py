@@ -261,8 +261,9 @@ def not_covered(document: Document) -> Iterator[str]:
         yield _in_one_line(line, _SENTENCE)
     if len(document.not_covered) > _NOT_COVERED:
         yield f"and {len(document.not_covered) - _NOT_COVERED:,} more, which are left out"
-    if document.fault is not None and "inconclusive" in document.verdicts.values():
-        yield _in_one_line(f"what is inconclusive: {why_inconclusive(document)}", _SENTENCE)
+    if document.fault is not None:
+        what = "what is inconclusive" if "inconclusive" in document.verdicts.values() else "what went wrong"
+        yield _in_one_line(f"{what}: {why_inconclusive(document)}", _SENTENCE)
     if document.level == IN_PART:
         yield "all that was not selected"
     if document.pinned is not None:
