@@ -87,7 +87,22 @@ def test_who_is_right_is_ready_in_process_or_not() -> None:
     assert [step.name for step in found.steps] == ["initialize", *(script.name for script in STEPS)]
 
 
-@pytest.mark.parametrize("name", ["AcceptsEverything", "RefusesEverything", "KeepsTheLoser", "HasOneSnapshot"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AcceptsEverything",
+        "RefusesEverything",
+        "KeepsTheLoser",
+        "HasOneSnapshot",
+        "ExpiresAnInstantEarly",
+        "NeverExpires",
+        "RenewsInTimeOnly",
+        "RenewsForAnybody",
+        "RenewsInMemoryAlone",
+        "IgnoresEpochs",
+        "ComparesIdsAlone",
+    ],
+)
 def test_a_broken_requirement_is_named(name: str) -> None:
     found = smoke(MUTANTS[name].target, PATIENT_S)
     assert found.fix is not None
@@ -203,7 +218,7 @@ def test_what_is_claimed_and_not_tried_is_said(tmp_path: Path) -> None:
     done = perdure_here("adapter", "smoke", "files", "--within", "60", cwd=tmp_path)
     assert "–     kill -9 and go on: not tried in this process\n" in done.stdout
     assert done.stdout.splitlines()[-2] == (
-        "Claimed, and not tried here: durable=posix-weak, multi_handle, multi_process, fencing, read=linearizable, "
+        "Claimed, and not tried here: durable=posix-weak, multi_handle, multi_process, read=linearizable, "
         "format=mwj1 (perdure check tries them)."
     )
 

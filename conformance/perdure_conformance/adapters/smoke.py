@@ -55,9 +55,16 @@ _NAMES: Final = (
     "snapshots, claimed or not",
     "snapshots of two runs",
     "leases, claimed or not",
+    "held up to its last instant",
+    "renewed after expiry",
+    "the former owner does not renew",
+    "a former epoch is fenced off",
+    "stale comes before replay and conflict",
     "reopen and go on",
     "replays and conflicts after a reopen",
+    "a renewal over a reopen",
     "kill -9 and go on",
+    "epochs over kill -9",
 )
 
 STEPS: Final[tuple[Script, ...]] = tuple(
