@@ -517,11 +517,24 @@ def test_each_requirement_is_told_once_in_the_section_that_fits(tmp_path: Path) 
         "better": (folders.Options(), folders.Options({**folders.PASSING, "JRN-017": "pass"})),
     }
     told = {name: compared(tmp_path / name, *pair).stdout.splitlines()[1:] for name, pair in pairs.items()}
-    assert told["wider"] == ["  worse    JRN-007  not judged → fail", "  changed  JRN-017  not judged → not_claimed"]
-    assert told["narrower"] == ["  changed  JRN-017  not_claimed → not judged", "  no longer covered: JRN-007"]
+    assert told["wider"] == ["  worse    JRN-007  not judged → fail", "  other selection: a part → everything"]
+    assert told["narrower"] == ["  no longer covered: JRN-007", "  other selection: everything → a part"]
     assert told["better"] == ["  better   JRN-017  not_claimed → pass"]
     alone = compared(tmp_path / "alone", part, folders.Options())
-    assert alone.stdout.splitlines()[1:] == ["  changed  JRN-017  not judged → not_claimed", "  newly covered: JRN-007"]
+    assert alone.stdout.splitlines()[1:] == ["  newly covered: JRN-007", "  other selection: a part → everything"]
+
+
+def test_what_passed_and_was_not_selected_is_told_together_with_what_to_do(tmp_path: Path) -> None:
+    part = folders.Options({"JRN-001": "pass"}, 0, IN_PART)
+    done = compared(tmp_path, folders.Options({"JRN-001": "pass", "JRN-003": "pass", "JRN-007": "pass"}), part)
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[1:] == [
+        (
+            "  worse    passed, and the second report did not select it: JRN-003, JRN-007. "
+            "Compare it with one of the same selection, or select everything."
+        ),
+        "  other selection: everything → a part",
+    ]
 
 
 def test_gaps_that_are_left_out_are_counted(tmp_path: Path) -> None:

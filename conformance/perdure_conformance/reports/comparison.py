@@ -13,7 +13,8 @@ from typing import Final, Literal
 from perdure.kernel.values import JsonObject
 from perdure_conformance.reports.inert import cut
 from perdure_conformance.reports.reading import Document, ReportRefused, read_document
-from perdure_conformance.reports.telling import tell_outcome
+from perdure_conformance.reports.report import IN_PART
+from perdure_conformance.reports.telling import listed, tell_outcome
 from perdure_conformance.verdict import CONFORMANT, NOT_CONFORMANT, Verdict
 
 DIFF_VERSION: Final = 1
@@ -157,6 +158,7 @@ def terms(document: Document) -> Mapping[str, str]:
         "vectors digest": document.vectors_digest or "none",
         "target": f"{document.target.name} {document.target.version}",
         "target digest": document.target.digest,
+        "selection": "a part" if document.level == IN_PART else "everything",
         "depth": document.depth,
         "seed": str(document.seed),
         "pinned": document.pinned or "nothing",
@@ -186,7 +188,8 @@ def document(found: Comparison) -> JsonObject:
 
 def in_words(found: Comparison) -> list[str]:
     """Return the comparison for people: each requirement once, in a list if it is in one report alone and no worse."""
-    listed = _in_one_alone(found)
+    unselected, in_one_alone = _unselected(found), _in_one_alone(found)
+    together = {*unselected, *in_one_alone, *_of_no_account(found)}
     count = len(found.regressions)
     worse = f"{count} REGRESSION{'S' if count > 1 else ''}" if count else "NO REGRESSION"
     lines = [f"{worse}  {tell_outcome(found.before)} before, {tell_outcome(found.after)} after"]
@@ -194,18 +197,36 @@ def in_words(found: Comparison) -> list[str]:
         lines += [
             f"  {heading:<8} {change.id}  {_told(change.before)} → {_told(change.after)}"
             for change in found.changes
-            if change.way == wanted and change.id not in listed
+            if change.way == wanted and change.id not in together
         ]
+    if unselected:
+        lines.append(
+            f"  worse    passed, and the second report did not select it: {listed(unselected)}. "
+            "Compare it with one of the same selection, or select everything."
+        )
     lines += [f"  worse    {name}  {why}" for name, why in _reasons(found) if name in found.regressions]
     lists = {
-        "newly covered": [name for name in found.newly_covered if name in listed],
-        "no longer covered": [name for name in found.no_longer_covered if name in listed],
+        "newly covered": [name for name in found.newly_covered if name in in_one_alone],
+        "no longer covered": [name for name in found.no_longer_covered if name in in_one_alone],
         "not covered, by the second alone": found.gaps_opened,
         "not covered, by the first alone": found.gaps_closed,
     }
     lines += [f"  {heading}: {', '.join(names)}" for heading, names in lists.items() if names]
     lines += [f"  other {each.what}: {each.before} → {each.after}" for each in found.conditions]
     return lines
+
+
+def _unselected(found: Comparison) -> list[str]:
+    """Return what passed, and is not named by the second report since only a part was selected for it."""
+    if found.after.level != IN_PART:
+        return []
+    return [change.id for change in found.changes if change.way == "worse" and change.after is None]
+
+
+def _of_no_account(found: Comparison) -> Iterator[str]:
+    """Yield what one report does not claim, and the other does not name: a part was selected for it."""
+    if IN_PART in {found.before.level, found.after.level}:
+        yield from (each.id for each in found.changes if {each.before, each.after} == {None, "not_claimed"})
 
 
 def _in_one_alone(found: Comparison) -> frozenset[str]:
