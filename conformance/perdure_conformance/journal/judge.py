@@ -188,6 +188,8 @@ class _JournalCourt(Court[JournalCase, Capabilities]):
         play: Play | None = None
         try:
             play = self._begin(place, self._off)
+            if script.takes_several and not play.can_share:
+                return  # What is left of it is in other scripts, whose names say what they do.
             for operation in script.operations:
                 play.do(operation)
         except (Violation, AdapterFault) as stop:

@@ -329,3 +329,16 @@ def _uuid(prefix: str, number: int) -> str:
     same, differs = digest[:26], f"{number:04x}"
     text = f"{same}00{differs}" if number % 2 == 0 else f"{differs}{same[4:]}000001"
     return str(uuid.UUID(text, version=4))
+
+
+def handles_of(operation: Operation) -> list[int]:
+    """Return the handles that an operation names."""
+    match operation:
+        case Race():
+            return operation.handles
+        case Crash() | ReadFile() | Interrupt() | Damage() | Obstruct() | Clear():
+            return []
+        case Reopen(handle=handle):
+            return [] if handle is None else [handle]
+        case _:
+            return [operation.handle]

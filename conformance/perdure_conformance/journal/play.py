@@ -66,6 +66,7 @@ from perdure_conformance.journal.operations import (
     Renew,
     Reopen,
     SaveSnapshot,
+    handles_of,
     one_by_one,
 )
 from perdure_conformance.journal.races import LeaseRaceStep, RaceStep, complaint, in_words
@@ -278,7 +279,7 @@ class Play:
 
         Raises `Violation`, `PlayEnded`, `Inconclusive`, `AdapterFault`.
         """
-        if any(_handles_of(operation)) and not self.can_share:
+        if any(handles_of(operation)) and not self.can_share:
             return False
         match operation:
             case Append():
@@ -578,7 +579,7 @@ class Play:
     def _begin(self, operation: Operation) -> None:
         self.operations.append(operation)
         self.answers.append("")
-        for handle in _handles_of(operation):
+        for handle in handles_of(operation):
             self.world.use(handle)
 
     def _claimed_or_not(self, operation: Claimable, do: Callable[[Claimable], None], *, claimed: bool) -> bool:
@@ -768,19 +769,6 @@ _METHODS: dict[type, str] = {
     Renew: "renew",
     Release: "release",
 }
-
-
-def _handles_of(operation: Operation) -> list[int]:
-    """Return the handles that an operation names."""
-    match operation:
-        case Race():
-            return operation.handles
-        case Crash() | ReadFile() | Interrupt() | Damage() | Obstruct() | Clear():
-            return []
-        case Reopen(handle=handle):
-            return [] if handle is None else [handle]
-        case _:
-            return [operation.handle]
 
 
 def _word(answer: Answer) -> str:

@@ -21,6 +21,7 @@ from perdure_conformance.journal.operations import (
     Renew,
     Reopen,
     SaveSnapshot,
+    handles_of,
 )
 
 ODD_TEXTS = (
@@ -71,6 +72,11 @@ class Script:
     operations: tuple[Operation, ...]
     alone: bool = False
     """Whether it needs a process of its own to be killed, or siblings."""
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether something in it is done on another handle than the first."""
+        return any(any(handles_of(operation)) for operation in self.operations)
 
     @property
     def depends_on_timing(self) -> bool:
