@@ -49,7 +49,7 @@ def test_an_unexpected_pass_fails_and_names_the_line(tmp_path: Path) -> None:
         }
     ]
     assert "known.yaml:3: JRN-021 is expected to fail, and passes" in told
-    assert ": 1 pass, 1 fail; 1 expected failure is not as expected." in told
+    assert ": 1 pass, 1 fail; of 2 expected failures, 1 is not as expected." in told
 
 
 def test_what_was_not_selected_says_nothing(tmp_path: Path) -> None:

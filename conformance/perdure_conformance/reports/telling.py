@@ -209,10 +209,15 @@ def _what_is_bad(document: Document) -> str:
 
 
 def not_as_expected(document: Document) -> str:
-    """Return how many expected failures are not as expected, in words; empty if all are."""
+    """Return how many expected failures are not as expected, in words, beside how many are; empty if all are."""
     count = len(document.surprises)
-    noun = "expected failure is" if count == 1 else "expected failures are"
-    return f"{count} {noun} not as expected" if count else ""
+    as_expected = sum(row.excuse is not None and row.excuse.kind == "expected" for row in document.requirements)
+    verb = "is" if count == 1 else "are"
+    if not count:
+        return ""
+    if as_expected:
+        return f"of {count + as_expected} expected failures, {count} {verb} not as expected"
+    return f"{count} expected failure{'' if count == 1 else 's'} {verb} not as expected"
 
 
 def _outcome(document: Document) -> tuple[Tone, str]:
