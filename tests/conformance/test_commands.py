@@ -352,6 +352,14 @@ def test_explain_knows_whatever_a_report_says_that_a_failure_was_found_by(word: 
     assert said in shown.stdout
 
 
+def test_explain_names_the_mutants_of_every_requirement_of_crashes() -> None:
+    told = json.loads(run("explain", "--json").stdout)
+    of_crashes = [each for each in told if each["page"] == "docs/spec/crash.md" and each["status"] == "in force"]
+    assert len(of_crashes) > 20
+    assert [each["id"] for each in of_crashes if not each["mutants"]] == []
+    assert "breaks    CRS-052" in run("explain", "StoresAsItComes").stdout
+
+
 def test_explain_tells_what_a_check_does_and_what_a_mutant_breaks(tmp_path: Path) -> None:
     shown = perdure_here("explain", "kill -9 at once", cwd=tmp_path).stdout
     assert "JRN-017" in shown

@@ -15,6 +15,7 @@ import typer
 from perdure_conformance import data, members
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
 from perdure_conformance.crash.profile import CRASH
+from perdure_conformance.crash.selftest import planted
 from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.journal.claims import CLAIMS, Claim, woken_by
 from perdure_conformance.profiles import PROFILES
@@ -167,7 +168,8 @@ def _check(name: str, judged_as: AnyProfile, *, as_json: bool) -> None:
 def _broken_by(name: str) -> dict[str, str]:
     """Return the requirements that a mutant of this name breaks, each with its fault."""
     known = [(each.name, each.breaks, each.fault) for each in TOOL_MUTANTS]
-    for profile in (*PROFILES.values(), CRASH):
+    known += [(each.name, each.breaks, each.fault) for each in planted().values()]
+    for profile in PROFILES.values():
         known += [(each.name, each.breaks, each.fault) for each in profile.mutants.values()]
     return {breaks: fault for called, breaks, fault in known if called == name and breaks in requirements()}
 
@@ -252,9 +254,9 @@ def _checks(requirement: Requirement) -> list[str]:
 
 def _mutants(requirement: str) -> dict[str, str]:
     found = {mutant.name: mutant.fault for mutant in TOOL_MUTANTS if mutant.breaks == requirement}
-    for profile in (*PROFILES.values(), CRASH):
+    for profile in PROFILES.values():
         found |= profile.mutants_of(requirement)
-    return found
+    return found | {each.name: each.fault for each in planted().values() if each.breaks == requirement}
 
 
 def _say(line: str) -> None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from perdure.journal.contract import Capabilities
 from perdure_conformance import data
@@ -280,18 +280,94 @@ _SWITCHED: Final = {
 }
 """At which call each mutant for several clients is switched in its smallest case, as a pattern."""
 
-_SERVERS: Final[Mapping[str, tuple[str, Layer, str, str]]] = {
-    "AcknowledgesBeforeItCommits": ("CRS-056", "server", "the server was killed at message", "Server"),
-    "AppliesARetryAgain": ("CRS-052", "net", "reply 1 was lost with its connection", "Server"),
-    "CutMeansNotStored": ("CRS-053", "net", "reply 1 was lost with its connection", "Client"),
-    "CutMeansStored": ("CRS-051", "net", "request 1 was lost with its connection", "Client"),
-    "DoesItAgainAtTheStart": ("CRS-057", "server", "the server was killed at message 2", "Server"),
-    "KeepsAnUnreadReply": ("CRS-051", "net", "reply 1 was late", "Client"),
-    "KeepsItsLock": ("CRS-055", "net", "request 1 was cut off with its connection", "Server"),
-    "LeavesALock": ("CRS-058", "server", "the server was killed at message 1", "Server"),
-    "RefusesARetry": ("CRS-054", "net", "reply 1 was lost with its connection", "Server"),
-    "RetriesUnderANewIdentity": ("CRS-052", "net", "reply 1 was lost with its connection", "Client"),
-    "StoresAsItComes": ("CRS-052", "net", "request [12] was cut off with its connection", "Server"),
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    breaks: str
+    fault: str
+    layer: Layer
+    blame: str
+    broken: Literal["Server", "Client"]
+
+
+_SERVERS: Final[Mapping[str, _Served]] = {
+    "AcknowledgesBeforeItCommits": _Served(
+        "CRS-056",
+        "Leaves each transaction open until the next append.",
+        "server",
+        "the server was killed at message",
+        "Server",
+    ),
+    "AppliesARetryAgain": _Served(
+        "CRS-052",
+        "Takes a batch whose sequences are taken to be meant for the end.",
+        "net",
+        "reply 1 was lost with its connection",
+        "Server",
+    ),
+    "CutMeansNotStored": _Served(
+        "CRS-053",
+        "Says that nothing is stored when no answer came.",
+        "net",
+        "reply 1 was lost with its connection",
+        "Client",
+    ),
+    "CutMeansStored": _Served(
+        "CRS-051",
+        "Says that all is stored when it was sent.",
+        "net",
+        "request 1 was lost with its connection",
+        "Client",
+    ),
+    "DoesItAgainAtTheStart": _Served(
+        "CRS-057",
+        "Keeps a log of what it was asked, for the case that it dies, and does all of it again.",
+        "server",
+        "the server was killed at message 2",
+        "Server",
+    ),
+    "KeepsAnUnreadReply": _Served(
+        "CRS-051",
+        "Goes on with a connection on which a reply did not come in time.",
+        "net",
+        "reply 1 was late",
+        "Client",
+    ),
+    "KeepsItsLock": _Served(
+        "CRS-055",
+        "Locks the database as soon as an append begins, and forgets that when the connection is cut.",
+        "net",
+        "request 1 was cut off with its connection",
+        "Server",
+    ),
+    "LeavesALock": _Served(
+        "CRS-058",
+        "Does not start where another one has not ended in good order.",
+        "server",
+        "the server was killed at message 1",
+        "Server",
+    ),
+    "RefusesARetry": _Served(
+        "CRS-054",
+        "Knows each event id again, and not that it is the same batch.",
+        "net",
+        "reply 1 was lost with its connection",
+        "Server",
+    ),
+    "RetriesUnderANewIdentity": _Served(
+        "CRS-052",
+        "Sends what got no answer again, as other records, and where there is room for them.",
+        "net",
+        "reply 1 was lost with its connection",
+        "Client",
+    ),
+    "StoresAsItComes": _Served(
+        "CRS-052",
+        "Stores each record as soon as its line is there.",
+        "net",
+        "request [12] was cut off with its connection",
+        "Server",
+    ),
 }
 """The servers and clients of the examples that are broken: what each breaks, which layer finds it, who is to blame.
 
@@ -328,14 +404,16 @@ def planted() -> Mapping[str, Planted]:
     servers = {
         name: Planted(
             name,
-            breaks,
-            "Of the example with a server.",
-            {layer: blame},
-            _client(name if side == "Client" else "TcpJournal"),
+            each.breaks,
+            each.fault,
+            {each.layer: each.blame},
+            _client(name if each.broken == "Client" else "TcpJournal"),
             appends=2 if name == "StoresAsItComes" else 1,
-            server=_server("tcp_server.py" if side == "Client" else f"broken_tcp.py {name}", is_slow=name in _SLOW),
+            server=_server(
+                "tcp_server.py" if each.broken == "Client" else f"broken_tcp.py {name}", is_slow=name in _SLOW
+            ),
         )
-        for name, (breaks, layer, blame, side) in _SERVERS.items()
+        for name, each in _SERVERS.items()
     }
     return {**classes, **programs, **shared, **servers}
 
