@@ -360,6 +360,12 @@ def test_explain_names_the_mutants_of_every_requirement_of_crashes() -> None:
     assert "breaks    CRS-052" in run("explain", "StoresAsItComes").stdout
 
 
+def test_explain_names_the_theorems_that_a_requirement_leans_on() -> None:
+    assert "journal.appends" in json.loads(run("explain", "JRN-004", "--json").stdout)["theorems"]
+    shown = run("explain", "JRN-004").stdout
+    assert "  theorem   journal.appends: " in shown
+
+
 def test_explain_tells_what_a_check_does_and_what_a_mutant_breaks(tmp_path: Path) -> None:
     shown = perdure_here("explain", "kill -9 at once", cwd=tmp_path).stdout
     assert "JRN-017" in shown

@@ -229,6 +229,8 @@ def _requirement(requirement: Requirement, *, as_json: bool) -> None:
         _say(f"  check     {check}")
     for mutant, fault in _mutants(requirement.id).items():
         _say(f"  mutant    {mutant}: {fault}")
+    for theorem, sentence in _theorems().get(requirement.id, {}).items():
+        _say(f"  theorem   {theorem}: {sentence}")
 
 
 def _document(requirement: Requirement) -> dict[str, object]:
@@ -242,6 +244,7 @@ def _document(requirement: Requirement) -> dict[str, object]:
         "page": f"docs/spec/{requirement.page}",
         "checks": _checks(requirement),
         "mutants": [{"name": name, "fault": fault} for name, fault in _mutants(requirement.id).items()],
+        "theorems": list(_theorems().get(requirement.id, ())),
     }
 
 
@@ -257,6 +260,20 @@ def _mutants(requirement: str) -> dict[str, str]:
     for profile in PROFILES.values():
         found |= profile.mutants_of(requirement)
     return found | {each.name: each.fault for each in planted().values() if each.breaks == requirement}
+
+
+@cache
+def _theorems() -> Mapping[str, Mapping[str, str]]:
+    """Return the theorems that each requirement leans on, by name, with what each says; none where proofs are not."""
+    try:
+        from perdure_proofs.theorems import theorems  # noqa: PLC0415 - only a checkout has them, and may lack Z3
+    except ModuleNotFoundError:
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for theorem in theorems().values():
+        for requirement in theorem.requirements:
+            found.setdefault(requirement, {})[theorem.name] = theorem.sentence
+    return found
 
 
 def _say(line: str) -> None:
