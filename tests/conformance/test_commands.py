@@ -278,6 +278,21 @@ def test_a_damaged_case_is_refused_in_one_sentence(tmp_path: Path, text: str) ->
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_what_is_no_file_holds_no_case_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "case.json")
+    (tmp_path / "endless").mkdir()
+    (tmp_path / "endless" / "case.json").symlink_to("/dev/zero")
+    for folder, why in (
+        (tmp_path, "it is no file"),
+        (tmp_path / "endless", "it is no file"),
+        (tmp_path / ("a" * 5_000), "File name too long"),
+    ):
+        done = perdure("rerun", str(folder), cwd=tmp_path)
+        assert done.returncode == 2
+        assert f"cannot be read: {why}." in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("name", Capabilities.__struct_fields__)
 def test_explain_tells_what_it_takes_to_claim_something(name: str, tmp_path: Path) -> None:
     told = json.loads(perdure_here("explain", name, "--json", cwd=tmp_path).stdout)["claim"]

@@ -20,7 +20,17 @@ from tests.conformance.helpers import ROOT, compiled
 from tests.conformance.histories import run
 
 from perdure_conformance import data
-from perdure_conformance.reports import comparison, difference, junit, page, reading, rendering, summary, telling
+from perdure_conformance.reports import (
+    bounded,
+    comparison,
+    difference,
+    junit,
+    page,
+    reading,
+    rendering,
+    summary,
+    telling,
+)
 from perdure_conformance.reports.inert import cut, inert
 from perdure_conformance.reports.picture import picture
 from perdure_conformance.reports.reading import ReportRefused
@@ -292,7 +302,7 @@ def test_cases_that_are_too_large_together_are_not_read(tmp_path: Path, monkeypa
 def test_a_link_is_not_followed_on_a_system_without_a_flag_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_NO_LINK", 0)
+    monkeypatch.setattr(bounded, "_NO_LINK", 0)
     folder = folders.write(tmp_path / "report", folders.document())
     (folder / "report.json").rename(tmp_path / "elsewhere.json")
     (folder / "report.json").symlink_to(tmp_path / "elsewhere.json")

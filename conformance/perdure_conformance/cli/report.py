@@ -9,6 +9,7 @@ import typer
 
 from perdure_conformance.cli.common import even_if_nobody_reads, print_lines, write_file, write_product, wrong_usage
 from perdure_conformance.reports import reading, rendering
+from perdure_conformance.reports.bounded import is_folder
 from perdure_conformance.reports.reading import ReadReport, ReportRefused
 from perdure_conformance.reports.rendering import FormatName
 
@@ -46,7 +47,7 @@ def report(
     except ReportRefused as error:
         wrong_usage(str(error))
     if form is None:
-        _write_all(found, folder if reading.is_folder(folder) else folder.parent)
+        _write_all(found, folder if is_folder(folder) else folder.parent)
     elif output is None:
         write_product(rendering.render(found, form).encode(), "Name a file with --output.")
     else:

@@ -21,6 +21,7 @@ import msgspec
 from perdure.kernel.values import JsonError, read_json
 from perdure_conformance.harness.connection import FAULTS
 from perdure_conformance.profiles import ANY_CASE
+from perdure_conformance.reports.bounded import bytes_of, is_folder
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.requirements import requirements
 from perdure_conformance.suite import Case, Finding
@@ -108,13 +109,14 @@ def read(folder: Path) -> Case:
     """Read the case of a folder. Raises `CaseError`."""
     path = folder if folder.name == CASE else folder / CASE
     try:
-        if path.stat().st_size > MAX_CASE_BYTES:
-            raise CaseError(f"{path} is larger than any case; is this the folder of a failure?")
-        content = path.read_bytes()
+        content = bytes_of(path, MAX_CASE_BYTES + 1, follow=True)
     except OSError as error:
-        inside = ", ".join(sorted(str(case.parent) for case in folder.glob(f"failures/*/{CASE}")))
+        cases = folder.glob(f"failures/*/{CASE}") if is_folder(folder) else ()
+        inside = ", ".join(sorted(str(case.parent) for case in cases))
         hint = f"Its failures: {inside}." if inside else "Give the folder of a failure, as a check has named it."
         raise CaseError(f"{path} cannot be read: {error.strerror}. {hint}") from error
+    if len(content) > MAX_CASE_BYTES:
+        raise CaseError(f"{path} is larger than any case; is this the folder of a failure?")
     return case_in(content, path)
 
 
@@ -135,8 +137,7 @@ def ran_in(folder: Path) -> str:
     """Return where the check ran that has written a folder; empty if nothing tells."""
     path = (folder.parent if folder.name == CASE else folder) / FOUND
     try:
-        content = path.read_bytes() if path.stat().st_size <= MAX_CASE_BYTES else b""
-        return msgspec.convert(read_json(content), Found).ran_in
+        return msgspec.convert(read_json(bytes_of(path, MAX_CASE_BYTES, follow=True)), Found).ran_in
     except (OSError, JsonError, msgspec.ValidationError):
         return ""
 

@@ -6,10 +6,8 @@ and against itself, and what cannot be read of a failure is told in its place.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,6 +21,7 @@ from perdure.kernel.values import JsonError, JsonValue, read_json
 from perdure_conformance import data, verdict
 from perdure_conformance.profiles import PROFILES
 from perdure_conformance.reports import failure
+from perdure_conformance.reports.bounded import bytes_of, is_folder
 from perdure_conformance.reports.failure import CaseError, Found
 from perdure_conformance.reports.report import IN_PART, ExcuseKind, Outcome, come_to
 from perdure_conformance.requirements import requirements_digest
@@ -41,9 +40,6 @@ FAILURES_READ: Final = 50
 _CASES_BYTES: Final = 64 * 2**20
 _STDERR_BYTES: Final = 2**16
 _ADVICE: Final = "Take the folder as a check has written it."
-_NO_WAITING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
-"""Where a system has no such flag, a link is found before the file is opened."""
 
 
 class ReportRefused(Exception):
@@ -173,16 +169,11 @@ def read_document(place: Path) -> Document:
     """Read the report in a folder, or in a file, without its failures. Raises `ReportRefused`."""
     path = place / REPORT if is_folder(place) else place
     try:
-        content = _content(path, MAX_REPORT_BYTES + 1, follow=path == place)
+        content = bytes_of(path, MAX_REPORT_BYTES + 1, follow=path == place)
     except OSError as error:
         hint = "Give the folder that a check has written, by --report."
         raise ReportRefused(f"{path} cannot be read: {error.strerror}. {hint}") from error
     return document_in(content, path)
-
-
-def is_folder(place: Path) -> bool:
-    """Tell whether a path, whatever stands in it, is a folder."""
-    return os.path.isdir(place)  # noqa: PTH112 - that of pathlib raises where a name is too long
 
 
 def is_report(name: str) -> bool:
@@ -195,7 +186,7 @@ def is_report(name: str) -> bool:
             return Path(name, REPORT).exists()
         if not os.path.isfile(name):  # noqa: PTH113 - as for folders
             return False
-        content = _content(Path(name), MAX_REPORT_BYTES, follow=True)
+        content = bytes_of(Path(name), MAX_REPORT_BYTES, follow=True)
         value = read_json(content) if b'"report_version"' in content else None
         return isinstance(value, dict) and "report_version" in value
     except (OSError, ValueError, JsonError):
@@ -313,7 +304,7 @@ def _failure(bare: Failure, failures: Path, most_bytes: int) -> Failure:
             bare,
             case=_case(folder / failure.CASE, bare.name, most_bytes),
             found=_found(folder / failure.FOUND, bare.name),
-            stderr=_content(folder / failure.STDERR, _STDERR_BYTES, of_end=True).decode("utf-8", "replace"),
+            stderr=bytes_of(folder / failure.STDERR, _STDERR_BYTES, of_end=True).decode("utf-8", "replace"),
         )
     except OSError as error:
         return replace(bare, problem=f"{error.filename} cannot be read: {error.strerror}.")
@@ -328,7 +319,7 @@ def _refuse_links(*folders: Path) -> None:
 
 
 def _case(path: Path, name: str, most_bytes: int) -> Case:
-    content = _content(path, most_bytes + 1)
+    content = bytes_of(path, most_bytes + 1)
     if len(content) > most_bytes:
         raise CaseError(f"{path} is larger than any case, or all cases together are.")
     case = failure.case_in(content, path)
@@ -339,25 +330,9 @@ def _case(path: Path, name: str, most_bytes: int) -> Case:
 
 def _found(path: Path, name: str) -> Found:
     try:
-        found = msgspec.convert(read_json(_content(path, MAX_REPORT_BYTES)), Found)
+        found = msgspec.convert(read_json(bytes_of(path, MAX_REPORT_BYTES)), Found)
     except (JsonError, msgspec.ValidationError) as error:
         raise CaseError(f"{path} says nothing of a failure: {error}. {_ADVICE}") from error
     if found.failure != name:
         raise CaseError(f"{path} is about {found.failure}, and not about {name}.")
     return found
-
-
-def _content(path: Path, most: int, *, follow: bool = False, of_end: bool = False) -> bytes:
-    """Return at most so many bytes of a file that is no link, and no pipe on which one would wait. Raises `OSError`."""
-    if not follow and path.is_symlink():
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-    descriptor = os.open(path, os.O_RDONLY | _NO_WAITING | (0 if follow else _NO_LINK))
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no file", str(path))
-        left_out = status.st_size - most if of_end else 0
-        if left_out <= 0:
-            return file.read(most)
-        file.seek(left_out)
-        return f"… ({left_out:,} bytes before this are left out)\n".encode() + file.read(most)
