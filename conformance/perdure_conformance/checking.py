@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perdure_conformance.expectations import expected_in
-from perdure_conformance.harness.targets import Target
+from perdure_conformance.harness.targets import Target, is_text
 from perdure_conformance.lint.files import FileRefused, read
 from perdure_conformance.reports import failure, reading, rendering
 from perdure_conformance.reports.inert import inert
@@ -45,6 +46,8 @@ def terms_of(profile: AnyProfile, expected_failures: str | None, pinned: str | N
 
 def prepare(folder: Path) -> None:
     """Make the folder of a report, and tell what is removed from it. Raises `OSError` if it cannot be written."""
+    if not is_text(str(folder)):
+        raise OSError(errno.EILSEQ, "its name is no UTF-8, and stands in the report", str(folder))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "failures").mkdir(exist_ok=True)
     failure.write_text(folder / reading.REPORT, "")

@@ -220,6 +220,8 @@ def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path
         (["check", "--depth", "bottomless"], "depth"),
         (["check", "--timeout", "0"], "timeout"),
         (["check", "--report", "/dev/null/x"], "cannot be written"),
+        (["check", "--report", "a\udcff"], "a\\udcff cannot be written: its name is no UTF-8"),
+        (["check", "journal", "--command", "./a\udcff"], "'./a\\udcff' is no UTF-8"),
         (["rerun", "nowhere"], "cannot be read"),
         (["explain", "JRN-99"], "Did you mean"),
         (["explain", "\x1b[31m"], "Nothing is called"),

@@ -118,6 +118,8 @@ class Subjects:
 
     def find(self, name: str | None, command: Sequence[str] = ()) -> Target:
         """Return the target that the words name. Raises `TargetError`."""
+        if strange := next((word for word in command if not is_text(word)), None):
+            raise TargetError(f"{strange!a} is no UTF-8, so no report can name it: give what runs another name.")
         if command:
             return CommandTarget(tuple(command))
         name = name or self.default
@@ -135,6 +137,11 @@ class Subjects:
     def of(self, factory: type) -> Target:
         """Return a class, whose constructor is the factory, as a target."""
         return PythonTarget(_path(factory), factory, _path(factory), self.dispatcher)
+
+
+def is_text(word: str) -> bool:
+    """Tell whether a word of the command line is UTF-8, as all that stands in a report: what is not has surrogates."""
+    return word.encode("utf-8", "ignore").decode() == word
 
 
 def _path(of: type[Any]) -> str:
