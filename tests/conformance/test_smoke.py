@@ -176,6 +176,37 @@ def test_a_wrong_form_is_told_with_its_place_in_the_schema(
     assert right in next(line for line in done.stdout.splitlines() if line.startswith("right"))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"jsonrpc": "2.0"', '"jsonrpc": "2.0", "meta": 1', "is no reply: its member 'meta' is none of a reply."),
+        (
+            "        if request[",
+            "        answer['error'] = None\n        if request[",
+            "leave one of them out, even if",
+        ),
+        ("buffer.write(", "buffer.write(b'\\xef\\xbb\\xbf' + ", "byte order mark: write UTF-8 without one."),
+    ],
+)
+def test_a_reply_of_another_form_is_told_with_what_helps(old: str, new: str, told: str, tmp_path: Path) -> None:
+    command = skeleton_in(tmp_path, old, new)
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "60", cwd=tmp_path)
+    assert done.returncode == 3
+    assert told in done.stdout
+
+
+def test_what_is_unsupported_and_in_another_form_is_told_by_its_form(tmp_path: Path) -> None:
+    command = skeleton_in(tmp_path, 'answer["error"] =', 'answer["result"], answer["error"] = None,')
+    words = ("--command", command)
+    done = perdure_here("adapter", "smoke", *words, "--within", "60", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "FIX NEXT  JRN-022  " in done.stdout
+    assert "leave one of them out, even if it is null" in done.stdout
+    assert "goes with what is claimed" not in done.stdout
+    done = perdure_here("check", "journal", *words, "--depth", "quick", "--only", "JRN-022", cwd=tmp_path)
+    assert "leave one of them out, even if it is null" in done.stdout
+
+
 def test_a_requirement_comes_with_what_had_to_come(tmp_path: Path) -> None:
     command = skeleton_in(tmp_path, '"actual_next": len(stored) + 1', '"actual_next": len(stored) + 2')
     done = perdure_here("adapter", "smoke", "--command", command, "--within", "60", cwd=tmp_path)

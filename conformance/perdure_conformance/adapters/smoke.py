@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from perdure.journal.contract import Capabilities, Description
-from perdure.kernel.values import JsonObject, read_json
+from perdure.kernel.values import JsonObject, JsonValue, read_json
 from perdure_conformance.adapters.model import ModelDispatcher
 from perdure_conformance.harness import messages
 from perdure_conformance.harness.connection import FAULTS, AdapterFault, Connection, Silence
@@ -35,6 +35,8 @@ SECONDS: Final = 5.0
 _SHARE_OF_ONE_ANSWER: Final = 0.4
 _OPENING: Final = "initialize"
 _SEED: Final = 1
+_UNCLAIMED: Final = "JRN-022"
+"""What is broken where something that is not claimed is not answered as unsupported."""
 
 _NAMES: Final = (
     "append and load",
@@ -189,10 +191,10 @@ def _fix(stop: Exception, transcript: _Conversation, description: Description | 
     received = None if transcript.last_received is None else _text(transcript.last_received)
     right = _right(transcript.requests, description)
     match stop:
-        case Violation(requirement=requirement, expected=expected):
+        case Violation(requirement=requirement, expected=expected, actual=actual):
             is_whole = isinstance(expected, dict) and "records" not in expected
             due = _reply(transcript.requests[-1], {"result": expected}) if is_whole else right
-            advice = _unsupported(transcript)
+            advice = _unsupported(transcript) if requirement != _UNCLAIMED else _told(actual)
             return Fix(requirement, requirements()[requirement].sentence, advice, sent, received, due, "")
         case AdapterFault(kind=kind, sentence=sentence, stderr=stderr):
             advice = "" if FAULTS[kind] in sentence else FAULTS[kind]
@@ -202,6 +204,11 @@ def _fix(stop: Exception, transcript: _Conversation, description: Description | 
             return Fix("slow", sentence, "", sent, received, None, "")
         case _:
             return Fix("unclear", f"{stop}.", "", sent, received, None, "")
+
+
+def _told(actual: JsonValue) -> str:
+    """Return what came in place of an answer, if it is told in words."""
+    return actual if isinstance(actual, str) else ""
 
 
 def _unsupported(transcript: _Conversation) -> str:

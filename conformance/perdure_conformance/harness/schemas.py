@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import Literal
 
@@ -12,6 +13,8 @@ from perdure_conformance.harness.messages import METHOD_NOT_FOUND, PROTOCOL, quo
 
 _ITEMS_ALLOWED = 2_000
 """More than any profile asks for in one list."""
+
+_MEMBERS_OF_A_REPLY = frozenset({"jsonrpc", "id", "result", "error"})
 
 _REPLIES_REMEMBERED = 2_000
 _BYTES_REMEMBERED = 16 * 1024
@@ -48,10 +51,8 @@ def decode_reply(line: bytes, request_id: str, method: str, params: JsonObject) 
     try:
         message = read_json(line)
     except JsonError as error:
-        advice = "" if line.startswith(b"{") else f" {_LOGS_BELONG_ON_STDERR}"
-        raise AdapterFault(
-            "no_message", f"In place of the answer to {method} came {quote(line)}: {error}.{advice}"
-        ) from error
+        told = f"In place of the answer to {method} came {quote(line)}: {error}.{_advice(line)}"
+        raise AdapterFault("no_message", told) from error
     if isinstance(message, dict) and "method" in message:
         raise AdapterFault("unasked", f"A request of its own came while {method} was pending: {quote(line)}.")
     problem = _wrong_form(message, request_id) or _wrong_reply(message)
@@ -79,6 +80,13 @@ class Remembered:
         if len(line) <= _BYTES_REMEMBERED and len(self._results) < _REPLIES_REMEMBERED and method != "initialize":
             self._results[key] = result
         return result
+
+
+def _advice(line: bytes) -> str:
+    """Return what helps whoever wrote a line that is not JSON."""
+    if line.startswith(BOM_UTF8):
+        return " It begins with a byte order mark: write UTF-8 without one."
+    return "" if line.startswith(b"{") else f" {_LOGS_BELONG_ON_STDERR}"
 
 
 def check_result(method: str, params: JsonObject, result: JsonValue) -> JsonObject:
@@ -116,8 +124,12 @@ def _wrong_form(message: JsonValue, request_id: str) -> str | None:
     if not isinstance(message.get("id"), str):
         found = json.dumps(message["id"])[:80] if "id" in message else "missing"
         return f'its id is {found}, and must be the string "{request_id}"'
-    if ("result" in message) == ("error" in message):
+    if "result" in message and "error" in message:
+        return 'it has both "result" and "error": leave one of them out, even if it is null'
+    if "result" not in message and "error" not in message:
         return 'it needs either "result" or "error"'
+    if unknown := message.keys() - _MEMBERS_OF_A_REPLY:
+        return f"its member {min(unknown)[:80]!a} is none of a reply"
     return None
 
 

@@ -7,6 +7,7 @@ from typing import assert_never
 import msgspec
 
 from perdure.kernel.values import JsonValue
+from perdure_conformance.journal.client import Invalid
 from perdure_conformance.journal.world import (
     AcquireStep,
     AppendStep,
@@ -70,6 +71,8 @@ def actual(step: SingleStep) -> JsonValue:
             return _shown(limits)
         case FileStep(found=found):
             return "no file" if found is None else _shown_bytes(found)
+        case UnclaimedStep(answer=Invalid(invalid=sentence)):
+            return sentence
         case _:
             return _shown(step.answer)
 
