@@ -569,9 +569,17 @@ def test_a_report_is_told_from_a_history_by_what_it_says(tmp_path: Path) -> None
     assert not reading.is_report(str(history))
     assert reading.is_report(str(report))
     assert reading.is_report(str(report / "report.json"))
-    mixed = run("diff", str(report), str(history))
-    assert (mixed.exit_code, mixed.stdout) == (2, "")
-    assert "One is a report, and the other is none" in mixed.stderr
+    torn = tmp_path / "torn.json"
+    torn.write_bytes((report / "report.json").read_bytes()[:-9])
+    for other, why in (
+        (str(history), f"{history} is no report: "),
+        (str(torn), f"{torn} is no report: not JSON"),
+        (str(tmp_path / "nowhere"), f"{tmp_path / 'nowhere'} cannot be read: No such file"),
+        ("-", "standard input is read as a history"),
+    ):
+        mixed = run("diff", str(report), other)
+        assert (mixed.exit_code, mixed.stdout) == (2, "")
+        assert why in mixed.stderr
     with_options = run("diff", str(report), str(report), "--ignore-identities")
     assert "are about histories" in with_options.stderr
     assert run("diff", str(report), str(report / "report.json")).exit_code == 0

@@ -51,10 +51,9 @@ def diff(
     Exit codes: 0 the same, or no regression; 1 different, or a regression; 2 wrong usage, or a file cannot be read; 3
     both are empty.
     """
-    are_reports = [reading.is_report(name) for name in (a, b) if name != STDIN]
-    if any(are_reports):
-        if are_reports != [True, True]:
-            wrong_usage("One is a report, and the other is none: give two reports, or two histories.")
+    if any(reading.is_report(name) for name in (a, b) if name != STDIN):
+        if STDIN in {a, b}:
+            wrong_usage("One is a report, and standard input is read as a history: give two reports, or two histories.")
         if run_a is not None or run_b is not None or ignore_identities:
             wrong_usage("--run-a, --run-b and --ignore-identities are about histories, and these are reports.")
         _diff_reports(Path(a), Path(b), as_json=as_json)
