@@ -132,6 +132,7 @@ def test_no_other_profile_knows_what_crashes_show(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (("--expected-failures", "none.yaml"), "none.yaml cannot be read"),
+        (("--expected-failures", "/dev/null"), "/dev/null is a pipe or a device: name a file.\n"),
         (("--pinned", "99.0"), "the releases are 0.1 to"),
         (("--pinned", "0.0"), "the releases are 0.1 to"),
         (("--pinned", "latest"), "MAJOR.MINOR"),

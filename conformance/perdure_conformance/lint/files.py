@@ -41,7 +41,7 @@ def read_said(name: str, syntax: Syntax | None) -> Text:
             raise FileRefused("Standard input has no name that tells the syntax: add --syntax json or --syntax yaml.")
         return Text(name, syntax, _from_stdin(), ())
     try:
-        return _read(name, syntax)
+        return _read(name, syntax, f"name a file, or {STDIN} for standard input, with --syntax")
     except SourceError as error:
         raise FileRefused(f"{name}: {error.sentence}, or say --syntax json or --syntax yaml.") from error
 
@@ -49,19 +49,19 @@ def read_said(name: str, syntax: Syntax | None) -> Text:
 def read(name: str) -> Text:
     """Read a file whose name alone tells the syntax. Raises `FileRefused`."""
     try:
-        return _read(name, None)
+        return _read(name, None, "name a file")
     except SourceError as error:
         raise FileRefused(f"{name}: {error.sentence}.") from error
 
 
-def _read(name: str, syntax: Syntax | None) -> Text:
+def _read(name: str, syntax: Syntax | None, instead: str) -> Text:
     """Read a file. Raises `FileRefused`, or `SourceError` if nothing tells its syntax."""
     try:
-        _refuse_what_is_no_file(name, os.stat(name).st_mode)  # noqa: PTH116 - names may be no UTF-8, or end with a slash
+        _refuse_what_is_no_file(name, os.stat(name).st_mode, instead)  # noqa: PTH116 - names may be no UTF-8, or end with a slash
         descriptor = os.open(name, os.O_RDONLY | _NO_WAITING)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
-            _refuse_what_is_no_file(name, status.st_mode)
+            _refuse_what_is_no_file(name, status.st_mode, instead)
             found = syntax or syntax_of(name)
             return Text(name, found, file.read(MAX_SOURCE_BYTES + 1), _stamp(status))
     except (OSError, ValueError) as error:
@@ -110,11 +110,11 @@ def _from_stdin() -> bytes:
         raise FileRefused(f"Standard input cannot be read: {error}. Pipe a document into it.") from error
 
 
-def _refuse_what_is_no_file(name: str, mode: int) -> None:
+def _refuse_what_is_no_file(name: str, mode: int, instead: str) -> None:
     if stat.S_ISDIR(mode):
         raise FileRefused(f"{name} is a folder: name the files in it, as in {name.rstrip('/')}/*.yaml.")
     if not stat.S_ISREG(mode):
-        raise FileRefused(f"{name} is a pipe or a device: name a file, or - for standard input, with --syntax.")
+        raise FileRefused(f"{name} is a pipe or a device: {instead}.")
 
 
 def _stamp(status: os.stat_result) -> tuple[int, ...]:
