@@ -331,13 +331,13 @@ class Profile(Generic[AnyCase, AnyClaims]):
 
     def target_of(self, case: Case) -> Target:
         """Find a case's target again. Raises `TargetError`."""
-        if not case.target.keys() & {"name", "command"}:
-            raise TargetError("The case names no target: neither a name nor a command.")
-        command = case.target.get("command")
-        name = case.target.get("name")
-        target = self.subjects.find(
-            str(name) if name is not None else None, command if isinstance(command, list) else ()
-        )
+        match case.target:
+            case {"name": str(name)}:
+                target = self.subjects.find(name)
+            case {"command": [*command]} if command:
+                target = self.subjects.find(None, command)
+            case _:
+                raise TargetError("The case names no target: neither a name nor a command.")
         return target.as_process() if case.in_own_process else target
 
 

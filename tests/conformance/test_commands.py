@@ -206,6 +206,8 @@ def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path
     [
         (["check", "runtime"], "no profile"),
         (["check", "journal", "oracle"], "There is no journal called"),
+        (["check", "journal", ""], "There is no journal called ''"),
+        (["adapter", "smoke", ""], "There is no journal called ''"),
         (["check", "journal", "no.such:thing"], "cannot be imported"),
         (["check", "journal", "json:nothing"], "cannot be imported"),
         (["check", "journal", "json:__name__"], "not callable"),
@@ -278,6 +280,15 @@ def test_a_damaged_case_is_refused_in_one_sentence(tmp_path: Path, text: str) ->
     assert done.exit_code == 2
     assert "is no case" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("target", [{}, {"name": ""}, {"command": []}, {"command": "./adapter"}, {"name": ["memory"]}])
+def test_a_case_that_names_nobody_is_played_with_nobody(tmp_path: Path, target: dict[str, Any]) -> None:
+    case = {**json.loads(UNKNOWN_OPERATION), "target": target, "plays": [{"number": 1, "operations": []}]}
+    (tmp_path / "case.json").write_text(json.dumps(case), "utf-8")
+    done = run("rerun", str(tmp_path))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "names no target" in done.stderr or "There is no journal called ''" in done.stderr
 
 
 def test_what_is_no_file_holds_no_case_and_is_not_waited_for(tmp_path: Path) -> None:

@@ -116,6 +116,19 @@ def test_the_action_tells_nothing_of_an_earlier_check(tmp_path: Path) -> None:
     assert (code, files["GITHUB_OUTPUT"], files["GITHUB_STEP_SUMMARY"]) == (2, "", "")
 
 
+def test_where_nothing_is_named_nothing_is_judged(tmp_path: Path) -> None:
+    code, told, files = run_action(tmp_path, depth="quick")
+    assert (code, files["GITHUB_OUTPUT"]) == (2, "")
+    assert "what is to be judged" in told
+    job = GITLAB[".perdure"]
+    (line,) = [line for line in job["before_script"] if "PERDURE_TARGET" in line]
+    for named, code in ({}, 1), ({"PERDURE_TARGET": "memory"}, 0), ({"PERDURE_COMMAND": "./adapter"}, 0):
+        environ = {**os.environ, **job["variables"], **named}
+        done = subprocess.run(["bash", "-ec", line], env=environ, capture_output=True, text=True, check=False)
+        assert min(done.returncode, 1) == code
+        assert ("Say what to judge" in done.stderr) == bool(code)
+
+
 def test_nothing_in_an_input_can_run(tmp_path: Path) -> None:
     code, _, _ = run_action(tmp_path, target='$(touch ran)"; touch ran; "', report="`touch ran`")
     assert code == 2

@@ -122,7 +122,7 @@ class Subjects:
             raise TargetError(f"{strange!a} is no UTF-8, so no report can name it: give what runs another name.")
         if command:
             return CommandTarget(tuple(command))
-        name = name or self.default
+        name = self.default if name is None else name
         path = self.built_in[name].path if name in self.built_in else name
         if not all(path.partition(":")):
             raise TargetError(
