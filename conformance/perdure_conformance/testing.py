@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final, get_args
 
 import pytest
 
+from perdure.kernel.values import MAX_SAFE_INTEGER
 from perdure_conformance.checking import Checked, checked, prepare, terms_of
 from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.profiles import PROFILES
@@ -59,20 +60,24 @@ class Conformance:
         """The check: done once, its report kept."""
         profile = _profile(cls.profile)
         option = request.config.getoption
-        folder = option("--perdure-report", None)
+        folder, seed = option("--perdure-report", None), option("--perdure-seed", None)
+        options = Options(
+            option("--perdure-depth", None) or cls.depth, cls.seed if seed is None else seed, timeout_s=cls.timeout_s
+        )
         where = tmp_path_factory.mktemp("perdure") if folder is None else Path(folder, cls.__name__)
-        words = cls.target
-        given = (words, ()) if isinstance(words, str) else (None, tuple(words))
-        try:
-            expected = cls.expected_failures
-            terms = terms_of(profile, None if expected is None else str(expected), cls.pinned)
-            target = profile.subjects.find(*given)
-            prepare(where)
-        except (TermsRefused, TargetError, OSError) as error:
-            pytest.fail(f"perdure: {inert(str(error))}", pytrace=False)
-        depth = option("--perdure-depth", None) or cls.depth
-        seed = option("--perdure-seed", None)
-        options = Options(depth, cls.seed if seed is None else seed, timeout_s=cls.timeout_s)
+        problem = _wrong_setting(cls, options)
+        if not problem:
+            try:
+                expected, words = cls.expected_failures, cls.target
+                terms = terms_of(profile, None if expected is None else str(expected), cls.pinned)
+                target = profile.subjects.find(*((words,) if isinstance(words, str) else (None, tuple(words))))
+                prepare(where)
+            except (TermsRefused, TargetError) as error:
+                problem = str(error)
+            except OSError as error:
+                problem = f"{where} cannot be written: {error.strerror}. Name another folder with --perdure-report."
+        if problem:
+            pytest.fail(f"perdure: {inert(problem)}", pytrace=False)
         done = checked(profile, target, options, where, terms)
         request.config.stash.setdefault(CHECKS, []).append((cls.__name__, done))
         return done
@@ -113,8 +118,28 @@ class Conformance:
                 pytest.fail(inert(f"{requirement} is {verdict}. {why}".strip()), pytrace=False)
 
 
+_SECONDS: Final = (0.05, 3600)
+"""What one answer may take, as for `perdure check --timeout`."""
+
 CHECKS: pytest.StashKey[list[tuple[str, Checked]]] = pytest.StashKey()
 """The checks of this run, by the name of their class."""
+
+
+def _wrong_setting(of: type[Conformance], options: Options) -> str:
+    """Return which setting of a class says nothing, and what it may be; empty if all are right."""
+    words = getattr(of, "target", None)
+    if not words or not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
+        return (
+            f"{of.__name__}.target names nobody: give a factory, as 'my_package.journal:open_journal', "
+            "or the words of a command, as ['./adapter']."
+        )
+    if options.depth not in get_args(Depth):
+        return f"The depth is {options.depth!r}: give one of {', '.join(get_args(Depth))}."
+    if not 0 <= options.seed <= MAX_SAFE_INTEGER:
+        return f"The seed is {options.seed!r}: give an integer from 0 to 2^53−1."
+    if not _SECONDS[0] <= options.timeout_s <= _SECONDS[1]:
+        return f"{of.__name__}.timeout_s is {options.timeout_s!r}: give {_SECONDS[0]:g} to {_SECONDS[1]:,g} seconds."
+    return ""
 
 
 def _profile(name: str) -> AnyProfile:

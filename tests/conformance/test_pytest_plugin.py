@@ -100,3 +100,25 @@ def test_wrong_settings_are_one_sentence(tmp_path: Path) -> None:
     assert code != 0
     assert "There is no profile 'runtime'. What there is: journal, spec, reducer." in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("target", "more", "words", "said"),
+    [
+        ([], "pass", (), "TestIt.target names nobody"),
+        ("", "pass", (), "TestIt.target names nobody"),
+        ("memory", "del target", (), "TestIt.target names nobody"),
+        ("memory", "depth = 'bottomless'", (), "The depth is 'bottomless': give one of quick, normal, deep."),
+        ("memory", "timeout_s = 0", (), "TestIt.timeout_s is 0: give 0.05 to 3,600 seconds."),
+        ("memory", "pass", ("--perdure-seed=-1",), "The seed is -1: give an integer"),
+        ("memory", "pass", ("--perdure-report=/dev/null/x",), "/dev/null/x/TestIt cannot be written: Not a directory."),
+    ],
+)
+def test_a_setting_that_says_nothing_is_told_and_nothing_is_judged(
+    tmp_path: Path, target: str | list[str], more: str, words: tuple[str, ...], said: str
+) -> None:
+    code, told = outcome_of(tmp_path, target, "-k", "verdict", *words, more=more)
+    assert code == 1
+    assert f"perdure: {said}" in told
+    assert "report:" not in told
+    assert "another exception" not in told
