@@ -32,7 +32,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         document = check.report.document
         target = document["target"]
         terminalreporter.section(f"perdure: {name}")
-        terminalreporter.write_line(f"{target['name']} {target['version']}: level {document['level']}")
+        named = f"{target['name']} {target['version']}".replace("\n", " ")
+        terminalreporter.write_line(f"{named}: level {document['level']}")
         terminalreporter.write_line(f"report: {check.path}")
         for line in document["not_covered"]:
             terminalreporter.write_line(f"not covered: {line}")

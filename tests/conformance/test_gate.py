@@ -111,6 +111,17 @@ def test_vectors_that_are_first_released_are_told_as_new(tmp_path: Path) -> None
     )
 
 
+def test_no_name_of_a_member_makes_a_line_of_its_own(tmp_path: Path) -> None:
+    name = "old\nCOMPATIBLE  0 changes\r::error::x"
+    for side, members in (("old", [name]), ("new", [])):
+        schema = {"$id": "urn:x", "type": "object", "properties": {key: {} for key in members}}
+        (tmp_path / side).write_text(json.dumps(schema))
+    done = run("gate", str(tmp_path / "old"), str(tmp_path / "new"))
+    assert done.exit_code == 1
+    assert [line[:10] for line in done.stdout.splitlines()] == ["BREAKING  ", "  breaking", " " * 10]
+    assert r"old\nCOMPATIBLE" in done.stdout
+
+
 def test_it_annotates_what_breaks_and_nothing_else(tmp_path: Path) -> None:
     write(tmp_path / "old", RELEASED)
     write(tmp_path / "new", changed(RELEASED, (EVENTS, "", GONE), (MENU, "/title", "A menu")))

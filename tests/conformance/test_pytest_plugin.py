@@ -85,6 +85,16 @@ def test_a_program_is_judged_by_its_command(tmp_path: Path) -> None:
     assert "level" in told
 
 
+def test_a_name_makes_no_line_of_its_own(tmp_path: Path) -> None:
+    adapter = tmp_path / "adapter.py"
+    opened = {"protocol": 1, "name": "x\nnot covered: nothing", "version": "1", "capabilities": {}}
+    limits = {"max_batch_records": 1, "max_batch_bytes": 1, "max_snapshot_bytes": 1}
+    reply = json.dumps({"jsonrpc": "2.0", "id": "h-1", "result": {**opened, "limits": limits}})
+    adapter.write_text(f"input()\nprint({reply!r}, flush=True)\n")
+    _, told = outcome_of(tmp_path, [sys.executable, "-S", str(adapter)], "-k", "verdict")
+    assert "\nx not covered: nothing 1: level none\n" in told
+
+
 def test_a_fault_is_no_verdict_and_fails(tmp_path: Path) -> None:
     code, told = outcome_of(tmp_path, [sys.executable, "-c", "print('hello')"])
     assert code == 1

@@ -223,6 +223,12 @@ def test_a_requirement_comes_with_what_had_to_come(tmp_path: Path) -> None:
     assert told["description"]["name"] == "my-journal"
 
 
+def test_its_name_makes_no_line_of_its_own(tmp_path: Path) -> None:
+    command = skeleton_in(tmp_path, '"name": "my-journal"', '"name": "my\\nREADY  Nothing is wrong"')
+    done = perdure_here("adapter", "smoke", "--command", command, "--within", "60", cwd=tmp_path)
+    assert done.stdout.startswith(r"my\nREADY  Nothing is wrong 0.1.0 claims")
+
+
 @pytest.mark.parametrize("mode", ["exit-1-with-escapes", "name-with-escapes", "detail-with-escapes"])
 def test_what_it_says_steers_nothing(mode: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -S {ADAPTER} {mode}"

@@ -110,16 +110,19 @@ def write_file(path: Path | str, content: bytes, option: str) -> None:
 
 def wrong_usage(sentence: str) -> NoReturn:
     """Say what is wrong with the words of the command, and exit with 2."""
-    sys.stderr.write(f"perdure: {inert(sentence)}\n")
+    print_lines([f"perdure: {sentence}"], to=sys.stderr)
     sys.exit(USAGE)
 
 
 def print_lines(lines: Iterable[str], to: TextIO | None = None) -> None:
-    """Write harmless lines, to standard output unless something else is said; a verdict has colour on a terminal."""
+    """Write harmless lines, to standard output unless something else is said; a verdict has colour on a terminal.
+
+    Each is one line: what it tells of others cannot begin one that looks like ours.
+    """
     where = sys.stdout if to is None else to
     has_colours = where.isatty() and not os.environ.get("NO_COLOR")
     for line in lines:
-        told = inert(line)
+        told = inert(line).replace("\n", r"\n")
         where.write((_VERDICT.sub(_coloured, told) if has_colours else told) + "\n")
 
 
