@@ -201,6 +201,24 @@ def test_what_random_calls_leave_is_what_was_seen(tmp_path: Path, seed: int) -> 
     assert image_of(run.state).key() == Disk(trace).image(Cut(len(trace.calls))).key()
 
 
+UNDER_ANOTHER_MOUNT = """
+import ctypes, os, sys
+c = ctypes.CDLL(None)
+if c.unshare(0x20000) or c.mount(b"none", b"/", None, 0x44000, None) or c.mount(b".", b"/mnt", None, 0x1000, None):
+    sys.exit(77)
+log = os.open("/mnt/log", os.O_WRONLY | os.O_CREAT)
+os.write(log, b"one")
+os.fsync(log)
+"""
+
+
+def test_a_program_that_has_its_files_under_another_mount_is_seen(tmp_path: Path) -> None:
+    run = Run(tmp_path, (*PYTHON, UNDER_ANOTHER_MOUNT))
+    if run.done.returncode == 77:
+        pytest.skip("Nothing can be mounted here.")
+    assert run.texts == ["create log", "write log@0+3", "fsync log"]
+
+
 C_PROGRAM = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>

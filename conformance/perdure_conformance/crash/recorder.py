@@ -251,9 +251,10 @@ class Recorder:
             where = os.readlink(path)
         except OSError:
             return None
-        # An inode that became free may have come to another file, elsewhere.
-        is_below = where == self._state or where.startswith(f"{self._state}/")
-        return file if is_below or where.endswith(" (deleted)") else None
+        # An inode that became free may have come to another file, elsewhere; one that has its name still is the same,
+        # whatever path leads there: the program may see other mounts.
+        is_below = where == self._state or where.startswith(f"{self._state}/") or where.endswith(" (deleted)")
+        return file if is_below or not file or file in self._names.values() else None
 
     def _is_said(self, stop: Stop, descriptor: int) -> bool:
         """Tell whether a descriptor is the standard output that the program was started with."""
