@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from perdure.journal.contract import Capabilities, Done
+from perdure_conformance.crash.disk import Cut, Disk, Image
 from perdure_conformance.crash.judge import Exchange
 from perdure_conformance.crash.power import Recorded, is_any_of
 from perdure_conformance.crash.recording import REBUILDABLE, read, traced
 from perdure_conformance.crash.replay import Failure, Fault, Undisturbed, Workload
-from perdure_conformance.crash.trace import Sync
+from perdure_conformance.crash.trace import Blind, Call, Sync, Trace
 from perdure_conformance.crash.windows import image_of
 from perdure_conformance.crash.workload import requests
 from perdure_conformance.harness.connection import Connection
@@ -39,14 +44,43 @@ def record(
     connection = watched.open(timeout_s, Transcript())
     try:
         claims, exchanges = converse(connection, workload, state)
-        rebuilt = {path: held for path, held in image_of(state).files.items() if is_any_of(path, rebuildable)}
+        rebuilt = _rebuilt(state, rebuildable)
         connection.close()
     finally:
         connection.kill()
     recording = read(log)
     syncs = [each for each in recording.done if each.number and isinstance(each.call.operation, Sync)]
     failures = [Failure(each.name, each.ordinal, "EIO") for each in syncs]
-    return Recorded(recording.trace, exchanges, claims, failures, rebuildable, rebuilt)
+    trace = _held_against(image_of(state), recording.trace, rebuildable)
+    return Recorded(trace, exchanges, claims, failures, rebuildable, rebuilt)
+
+
+def _rebuilt(state: Path, rebuildable: Sequence[str]) -> Mapping[str, bytes]:
+    """Return what the files hold that are made anew, of a program that runs and may take away others meanwhile."""
+    found: dict[str, bytes] = {}
+    for folder, _, names in os.walk(state):
+        for path in (Path(folder, name) for name in names if is_any_of(name, rebuildable)):
+            with suppress(OSError):
+                found[f"{path.relative_to(state)}"] = path.read_bytes()
+    return found
+
+
+def _held_against(left: Image, trace: Trace, rebuildable: Sequence[str]) -> Trace:
+    """Return the trace; with a call that nobody saw, if what it shows is not what was left."""
+    disk = Disk(trace)
+    there, shown = (_by_name(each, rebuildable) for each in (left, disk.image(Cut(len(trace.calls)))))
+    if disk.blind or there == shown:
+        return trace
+    name = min(name for name in there.keys() | shown.keys() if there.get(name) != shown.get(name))
+    sentence = f"{name} is not as the calls that were seen leave it: it was changed where nobody looked"
+    return msgspec.structs.replace(trace, calls=[*trace.calls, Call(sentence, Blind(sentence))])
+
+
+def _by_name(image: Image, rebuildable: Sequence[str]) -> Mapping[str, bytes | None]:
+    """Return what each name leads to, None for a folder; without the files that are made anew."""
+    links = {name: image.files[same] for name, same in image.links.items()}
+    files = {name: held for name, held in {**image.files, **links}.items() if not is_any_of(name, rebuildable)}
+    return {**files, **dict.fromkeys(image.folders)}
 
 
 def converse(connection: Connection, workload: Workload, state: Path) -> tuple[Capabilities, list[Exchange]]:

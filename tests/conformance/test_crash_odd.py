@@ -1,0 +1,26 @@
+"""Good journals in odd styles are not accused, and what is wrong with an odd one is found and blamed."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure_conformance.crash.campaign import Outcome, Plan, crash
+from perdure_conformance.crash.recording import why_not
+from perdure_conformance.journal.dispatch import JOURNALS
+from perdure_conformance.suite import say_nothing
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
+
+
+def power(name: str, appends: int = 2) -> Outcome:
+    """Cut the power of one of the odd journals."""
+    plan = Plan(layers=("power",), workload="append", appends=appends)
+    return crash(JOURNALS.find(f"tests.conformance.odd_journals:{name}"), plan, say_nothing)
+
+
+def test_what_was_changed_where_nobody_looked_is_no_base_for_a_verdict() -> None:
+    outcome = power("EmptiesAFileUnseen")
+    assert outcome.open == {
+        "power": "rest is not as the calls that were seen leave it: it was changed where nobody looked"
+    }
+    assert (outcome.found, outcome.highest_level) == ({}, None)
