@@ -173,6 +173,7 @@ os.symlink("data", "link")
 open("../outside", "w").close()
 os.rename("../outside", "inside")
 os.link("data", "../data")
+open(b"\\xff", "w").close()
 ctypes.CDLL(None).syscall(425, 1, ctypes.create_string_buffer(256))
 """
 
@@ -189,6 +190,7 @@ def test_what_a_trace_cannot_show_is_said(tmp_path: Path) -> None:
         "link is a symbolic link, which is not modelled",
         "inside came from outside the state directory, with what was written to it there",
         "data got a name outside the state directory",
+        r"create \udcff: a name that is not UTF-8 is not modelled",
     ]
 
 

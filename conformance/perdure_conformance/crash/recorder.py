@@ -174,15 +174,18 @@ class Recorder:
         ordinal = self._ordinals[name] if plan.is_counted else 0
         if result < 0:
             if plan.is_counted:
-                self._line("Failed", number=number, name=name, ordinal=ordinal, text=plan.text, error=-result)
+                text = _legible(plan.text)
+                self._line("Failed", number=number, name=name, ordinal=ordinal, text=text, error=-result)
             return False
         for text, operation in plan.ended(result):
-            call = {"text": text, "operation": operation, "thread": stop.number}
+            said = _legible(text)
+            known = operation if said == text else _blind(f"{said}: a name that is not UTF-8 is not modelled")
+            call = {"text": said, "operation": known, "thread": stop.number}
             self._line("Done", number=number, name=name, ordinal=ordinal, call=call)
         return False
 
     def _injected(self, name: str, text: str) -> None:
-        self._line("Injected", number=self._count, name=name, ordinal=self._ordinals[name], text=text)
+        self._line("Injected", number=self._count, name=name, ordinal=self._ordinals[name], text=_legible(text))
 
     def _blind(self, stop: Stop, sentence: str) -> None:
         call = {"text": sentence, "operation": _blind(sentence), "thread": stop.number}
@@ -212,9 +215,10 @@ class Recorder:
             if not is_directory and is_new:
                 with open(entry.path, "rb") as opened:
                     data = opened.read()
+            name = _legible(entry.name)
             self._line(
                 "Before",
-                held={"file": file, "directory": directory, "name": entry.name, "kind": kind, "data": _base64(data)},
+                held={"file": file, "directory": directory, "name": name, "kind": kind, "data": _base64(data)},
             )
             if is_directory:
                 self._directories.add(file)
@@ -738,6 +742,11 @@ def _fewer(size: int) -> Shortening:
 
 def _blind(sentence: str) -> Words:
     return {"type": "Blind", "sentence": sentence}
+
+
+def _legible(text: str) -> str:
+    """Return a text that can be written down, whatever names are in it."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _base64(data: bytes) -> str:
