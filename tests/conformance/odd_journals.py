@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from perdure_conformance.crash.journals import Appends
+
+HEADER_BYTES = 12
 
 
 class EmptiesAFileUnseen(Appends):
@@ -16,3 +19,22 @@ class EmptiesAFileUnseen(Appends):
         os.write(rest, b"rest")
         os.close(os.open(f"/proc/self/fd/{rest}", os.O_WRONLY | os.O_TRUNC))
         os.close(rest)
+
+
+class SyncsTheHeaderAlone(Appends):
+    """The header of each frame is synced as it is written; what follows it is taken to be synced by that."""
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        super().__init__(state_dir, namespace)
+        self._synced = os.open(self._path, os.O_WRONLY | os.O_DSYNC | os.O_CLOEXEC)
+
+    def _write(self, content: bytes) -> None:
+        self._write_all(self._descriptor, content[HEADER_BYTES:], self._end + HEADER_BYTES)
+        self._write_all(self._synced, content[:HEADER_BYTES], self._end)
+
+    def _sync_content(self) -> None:
+        pass
+
+    def close(self) -> None:
+        super().close()
+        os.close(self._synced)

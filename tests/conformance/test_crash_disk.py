@@ -76,6 +76,16 @@ def test_a_sync_of_a_file_brings_no_name_and_a_sync_of_a_directory_no_content() 
     assert [named.operations[index] for index in named.pending(3)] == [PUT[1]]
 
 
+def test_a_write_that_syncs_by_itself_brings_no_other_one_but_what_it_lies_upon() -> None:
+    far, near, own = Write(OLD, 4_096, b"far"), Write(OLD, 0, b"near"), Write(OLD, 2, b"own")
+    synced = disk(Truncate(OLD, 9_000), far, near, own, Sync(OLD, "O_DSYNC"))
+    assert [synced.operations[index] for index in synced.pending(5)] == [far]
+    assert synced.image(Cut(5, (Fate(1),))).files["data"][:6] == b"neown\0"
+    cut = disk(far, Write(OLD, 0, b"near"), Truncate(OLD, 4), Write(OLD, 3, b"own"), Sync(OLD, "RWF_DSYNC"))
+    assert [cut.operations[index] for index in cut.pending(5)] == []
+    assert cut.image(Cut(5)).files["data"] == b"neaown"
+
+
 def test_a_rename_between_directories_is_one_step_and_brought_by_a_sync_of_either() -> None:
     moved = Rename(STATE_DIRECTORY, "data", FOLDER, "data")
     made = (Create(STATE_DIRECTORY, "runs", FOLDER, "directory"), OF_DIRECTORY)

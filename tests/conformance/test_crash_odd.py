@@ -24,3 +24,11 @@ def test_what_was_changed_where_nobody_looked_is_no_base_for_a_verdict() -> None
         "power": "rest is not as the calls that were seen leave it: it was changed where nobody looked"
     }
     assert (outcome.found, outcome.highest_level) == ({}, None)
+
+
+def test_a_write_that_syncs_by_itself_is_taken_for_no_sync_of_the_others() -> None:
+    outcome = power("SyncsTheHeaderAlone")
+    assert outcome.highest_level == "sector"
+    blamed = outcome.found["CRS-031"].blame
+    assert blamed.startswith("acknowledgement 1 is not covered: write perdure.log@12+")
+    assert blamed.endswith(" has no fsync before it")

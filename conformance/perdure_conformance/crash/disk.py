@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from perdure.journal.contract import DurabilityLevel
 from perdure_conformance.crash.trace import (
+    BY_ITSELF,
     STATE_DIRECTORY,
     Answer,
     Blind,
@@ -205,13 +206,6 @@ class Disk:
             return 0
         return (write.offset + len(write.data) - 1) // SECTOR_BYTES - write.offset // SECTOR_BYTES + 1
 
-    def covers(self, index: int, change: int) -> bool:
-        """Tell whether a call is a sync that covers an earlier one."""
-        sync = self.operations[index]
-        return (
-            isinstance(sync, Sync) and self._began(index) > change and _is_covered(self.operations[change], sync.file)
-        )
-
     def _began(self, index: int) -> int:
         """Return how many calls had been made when a sync began."""
         sync = self.operations[index]
@@ -226,9 +220,9 @@ class Disk:
             match operation:
                 case Answer(number=number):
                     answer = number
-                case Sync(file=file):
-                    began = self._began(index)
-                    covered = self._covered([each for each in pending if each < began], file)
+                case Sync(file=file, how=how):
+                    began = [each for each in pending if each < self._began(index)]
+                    covered = self._with_its_write(began, index) if how in BY_ITSELF else self._covered(began, file)
                     if covered:
                         base = base.copy()
                         for each in covered:
@@ -260,6 +254,17 @@ class Disk:
             if _is_covered(self.operations[index], file) or own & names:
                 brought.append(index)
                 names |= own
+        return brought[::-1]
+
+    def _with_its_write(self, pending: Sequence[int], sync: int) -> list[int]:
+        """Return which calls a write brings that syncs by itself: no other write of its file, but what it lies upon."""
+        operations, calls = self.operations, self.trace.calls
+        writes = (each for each in reversed(pending) if isinstance(operations[each], Write))
+        own = next((each for each in writes if calls[each].thread == calls[sync].thread), None)
+        brought: list[int] = [] if own is None else [own]
+        for index in () if own is None else reversed(pending[: pending.index(own)]):
+            if any(_lies_upon(operations[each], operations[index]) for each in brought):
+                brought.append(index)
         return brought[::-1]
 
     def _apply(self, tree: _Tree, index: int) -> None:
@@ -323,6 +328,21 @@ def _is_covered(operation: Operation, file: File | None) -> bool:
             return file is None or operation.directory == file
         case Rename():
             return file is None or file in {operation.directory, operation.new_directory}
+        case _:
+            return False
+
+
+def _lies_upon(later: Operation, earlier: Operation) -> bool:
+    """Tell whether a change of a file cannot be there without an earlier one of the same file."""
+    match earlier, later:
+        case Truncate(), Write() | Truncate():
+            return earlier.file == later.file
+        case Write(), Write():
+            begins = max(earlier.offset, later.offset)
+            ends = min(earlier.offset + len(earlier.data), later.offset + len(later.data))
+            return earlier.file == later.file and begins < ends
+        case Write(), Truncate(size=size):
+            return earlier.file == later.file and earlier.offset + len(earlier.data) > size
         case _:
             return False
 

@@ -17,6 +17,9 @@ File = NewType("File", int)
 
 STATE_DIRECTORY: Final = File(0)
 
+BY_ITSELF: Final = ("O_SYNC", "O_DSYNC", "RWF_DSYNC")
+"""How a write is synced that asks for it itself: that write, and no other of its file."""
+
 
 class Create(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """A new file or directory, with its first name. A file that was opened without one has only its first `Link`."""
@@ -71,7 +74,7 @@ class Sync(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
     file: File | None
     how: str
-    """`fsync`, `fdatasync`, `sync`, `syncfs`; `O_SYNC`, `O_DSYNC`, `RWF_DSYNC` right behind a write of that kind."""
+    """`fsync`, `fdatasync`, `sync`, `syncfs`; one of `BY_ITSELF` right behind a write of that kind."""
     began: int | None = None
     """After how many calls it began, if others were made meanwhile: it need not bring those."""
 
