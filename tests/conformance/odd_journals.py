@@ -38,3 +38,10 @@ class SyncsTheHeaderAlone(Appends):
     def close(self) -> None:
         super().close()
         os.close(self._synced)
+
+
+class SyncsAll(Appends):
+    """Nothing: it has all that there is on the disk, and no error is told of that."""
+
+    def _sync_content(self) -> None:
+        os.sync()

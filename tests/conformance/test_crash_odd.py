@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from perdure_conformance.crash.campaign import Outcome, Plan, crash
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import Done, Recording, why_not
+from perdure_conformance.crash.replay import Kill
+from perdure_conformance.crash.trace import Call, Sync
+from perdure_conformance.crash.windows import faults
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.suite import say_nothing
 
@@ -32,3 +35,10 @@ def test_a_write_that_syncs_by_itself_is_taken_for_no_sync_of_the_others() -> No
     blamed = outcome.found["CRS-031"].blame
     assert blamed.startswith("acknowledgement 1 is not covered: write perdure.log@12+")
     assert blamed.endswith(" has no fsync before it")
+
+
+def test_a_call_that_tells_of_no_error_is_not_made_to_fail() -> None:
+    outcome = power("SyncsAll")
+    assert (outcome.found, outcome.highest_level) == ({}, "posix-weak")
+    recording = Recording([Done(1, "sync", 1, Call("sync", Sync(None, "sync")))])
+    assert list(faults(recording)) == [Kill("before", 1), Kill("after", 1)]

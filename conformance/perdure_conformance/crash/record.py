@@ -17,7 +17,7 @@ from perdure_conformance.crash.power import Recorded, is_any_of
 from perdure_conformance.crash.recording import REBUILDABLE, read, traced
 from perdure_conformance.crash.replay import Failure, Fault, Undisturbed, Workload
 from perdure_conformance.crash.trace import Blind, Call, Sync, Trace
-from perdure_conformance.crash.windows import image_of
+from perdure_conformance.crash.windows import CANNOT_FAIL, image_of
 from perdure_conformance.crash.workload import requests
 from perdure_conformance.harness.connection import Connection
 from perdure_conformance.harness.targets import CommandTarget, Target
@@ -50,7 +50,7 @@ def record(
         connection.kill()
     recording = read(log)
     syncs = [each for each in recording.done if each.number and isinstance(each.call.operation, Sync)]
-    failures = [Failure(each.name, each.ordinal, "EIO") for each in syncs]
+    failures = [Failure(each.name, each.ordinal, "EIO") for each in syncs if each.name not in CANNOT_FAIL]
     trace = _held_against(image_of(state), recording.trace, rebuildable)
     return Recorded(trace, exchanges, claims, failures, rebuildable, rebuilt)
 

@@ -64,6 +64,8 @@ _MAY_BE_INTERRUPTED: Final = frozenset(
     | {"fdatasync"}
 )
 """Calls that a signal may interrupt, on some file system or other."""
+CANNOT_FAIL: Final = frozenset({"sync"})
+"""Calls that tell of no error, and so are not made to fail."""
 
 
 Part = tuple[int, int]
@@ -310,7 +312,7 @@ class Windows:
         ways.add(way)
         for number in _part(_numbers(recording), part):
             yield self.go_on(crashed, (Kill("after", number),))
-        for done in _part(_counted(recording), part):
+        for done in _part(_that_may_fail(recording), part):
             yield self.go_on(crashed, (Failure(done.name, done.ordinal, "EIO"),))
         for ordinal in _part(range(1, self._reads(crashed) + 1), part):
             yield self.go_on(crashed, (Failure(READ, ordinal, "EIO"),))
@@ -455,7 +457,7 @@ def faults(recording: Recording) -> Iterator[Fault]:
             yield from (Short(done.name, done.ordinal, least) for least in sorted({1, size // 2, size - 1} - {0, size}))
     reads = 0 if recording.end is None else recording.end.reads
     yield from (Failure(READ, ordinal, "EIO") for ordinal in range(1, reads + 1))
-    for done in _counted(recording):
+    for done in _that_may_fail(recording):
         yield from _failures(done)
 
 
@@ -488,6 +490,10 @@ def _counted(recording: Recording) -> Sequence[CallDone]:
     """Return what was done by calls that are counted, one for each: a synchronous write is one call."""
     first = {done.number: done for done in reversed(recording.done) if done.number}
     return [first[number] for number in sorted(first)]
+
+
+def _that_may_fail(recording: Recording) -> Sequence[CallDone]:
+    return [done for done in _counted(recording) if done.name not in CANNOT_FAIL]
 
 
 def _way(recording: Recording) -> str:
