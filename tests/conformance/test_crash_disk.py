@@ -246,6 +246,12 @@ PAGES = Torn(tuple(range(8)), is_long=False)
             "refused",
             "call 3 may be on the disk before call 2: there is no fsync between",
         ),
+        (
+            [Answer(2), *PUT, RENAMED, Unlink(STATE_DIRECTORY, "older")],
+            Cut(5, (Fate(3),)),
+            "lost",
+            "call 5 may be on the disk before call 4: there is no fsync of its directory between",
+        ),
     ],
 )
 def test_a_sync_is_blamed_only_where_one_is_missing(

@@ -28,14 +28,14 @@ def blame(disk: Disk, cut: Cut, rule: Rule) -> str:
     number = _covering_answer(disk, cut, guilty)
     if rule == "lost" and number is not None:
         return f"acknowledgement {number} is not covered: {_what(disk, guilty)} has no {_sync(disk, guilty)} before it"
+    sync = _sync(disk, guilty)
+    if last is not None and last not in {fate.call for fate in cut.fates}:
+        return f"{_text(disk, last)} may be on the disk before {_what(disk, guilty)}: there is no {sync} between"
     if rule == "lost":
         return f"{_what(disk, guilty)} {_TAKEN_AWAY}"
-    sync = _sync(disk, guilty)
-    if last is None or last in {fate.call for fate in cut.fates}:
-        if number is None:
-            return f"{_what(disk, guilty)} is enough: {_UNACKNOWLEDGED}"
-        return f"{_what(disk, guilty)} is enough: no {sync} covers it yet"
-    return f"{_text(disk, last)} may be on the disk before {_what(disk, guilty)}: there is no {sync} between"
+    if number is None:
+        return f"{_what(disk, guilty)} is enough: {_UNACKNOWLEDGED}"
+    return f"{_what(disk, guilty)} is enough: no {sync} covers it yet"
 
 
 def _within(disk: Disk, fate: Fate) -> str:
