@@ -3,11 +3,41 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from perdure_conformance.crash.journals import Appends
 
 HEADER_BYTES = 12
+
+
+class FollowsALink(Appends):
+    """Nothing; but which of its files is the one in force, a symbolic link says."""
+
+    def __init__(self, state_dir: Path, namespace: str) -> None:
+        current = state_dir / "current"
+        if not current.is_symlink():
+            current.symlink_to(f"{namespace}-{time.time_ns()}.log")
+        super().__init__(state_dir, current.readlink().stem)
+
+
+class TakesALotOfRoom(Appends):
+    """Nothing; but beside its file is one that is longer than any memory."""
+
+    def _start(self) -> None:
+        super()._start()
+        room = os.open(self._folder / "room", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+        os.ftruncate(room, 2**40)
+        os.close(room)
+
+
+class TakesItsFolderAway(Appends):
+    """Nothing is there any more once it has been closed."""
+
+    def close(self) -> None:
+        super().close()
+        self._path.unlink()
+        self._folder.rmdir()
 
 
 class EmptiesAFileUnseen(Appends):

@@ -289,7 +289,7 @@ def _fail_syncs(
             continue  # Nobody knows what it would have acknowledged.
         bench = power.Bench(failed, opened, folder)
         judged = power.judge(bench, levels=["ordered"], rules=["lost"])
-        outcome.counts["failed syncs"] += 1
+        outcome.counts["failed syncs"] += not judged.blind
         for finding in judged.findings.values():
             outcome.found[AFTER_A_FAILED_SYNC] = _of_failed_sync(finding, failed, bench, outcome.workload, failure)
             return

@@ -17,7 +17,7 @@ from perdure_conformance.crash.power import Recorded, is_any_of
 from perdure_conformance.crash.recording import REBUILDABLE, read, traced
 from perdure_conformance.crash.replay import Failure, Fault, Undisturbed, Workload
 from perdure_conformance.crash.trace import Blind, Call, Sync, Trace
-from perdure_conformance.crash.windows import CANNOT_FAIL, image_of
+from perdure_conformance.crash.windows import CANNOT_FAIL, CannotBeTried, image_of
 from perdure_conformance.crash.workload import requests
 from perdure_conformance.harness.connection import Connection
 from perdure_conformance.harness.targets import CommandTarget, Target
@@ -51,7 +51,7 @@ def record(
     recording = read(log)
     syncs = [each for each in recording.done if each.number and isinstance(each.call.operation, Sync)]
     failures = [Failure(each.name, each.ordinal, "EIO") for each in syncs if each.name not in CANNOT_FAIL]
-    trace = _held_against(image_of(state), recording.trace, rebuildable)
+    trace = _held_against(state, recording.trace, rebuildable)
     return Recorded(trace, exchanges, claims, failures, rebuildable, rebuilt)
 
 
@@ -65,15 +65,26 @@ def _rebuilt(state: Path, rebuildable: Sequence[str]) -> Mapping[str, bytes]:
     return found
 
 
-def _held_against(left: Image, trace: Trace, rebuildable: Sequence[str]) -> Trace:
+def _held_against(state: Path, trace: Trace, rebuildable: Sequence[str]) -> Trace:
     """Return the trace; with a call that nobody saw, if what it shows is not what was left."""
     disk = Disk(trace)
-    there, shown = (_by_name(each, rebuildable) for each in (left, disk.image(Cut(len(trace.calls)))))
-    if disk.blind or there == shown:
+    sentence = None if disk.blind else _difference(state, disk.image(Cut(len(trace.calls))), rebuildable)
+    if sentence is None:
         return trace
-    name = min(name for name in there.keys() | shown.keys() if there.get(name) != shown.get(name))
-    sentence = f"{name} is not as the calls that were seen leave it: it was changed where nobody looked"
     return msgspec.structs.replace(trace, calls=[*trace.calls, Call(sentence, Blind(sentence))])
+
+
+def _difference(state: Path, shown: Image, rebuildable: Sequence[str]) -> str | None:
+    """Return where a state directory is not as a trace shows it, in one sentence; None if it is."""
+    try:
+        left, known = (_by_name(each, rebuildable) for each in (image_of(state), shown))
+    except CannotBeTried as reason:
+        return f"{reason}"
+    names = [name for name in left.keys() | known.keys() if left.get(name, b"") != known.get(name, b"")]
+    names += left.keys() ^ known.keys()
+    if not names:
+        return None
+    return f"{min(names)} is not as the calls that were seen leave it: it was changed where nobody looked"
 
 
 def _by_name(image: Image, rebuildable: Sequence[str]) -> Mapping[str, bytes | None]:

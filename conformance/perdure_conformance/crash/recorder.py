@@ -36,6 +36,8 @@ Key = tuple[int, int]
 """Device and inode."""
 READ: Final = "read"
 """What every call that reads a file is counted as."""
+LONGEST_FILE_BYTES: Final = 2**28
+"""Of a longer file no copies are made, as states of a disk are."""
 
 _HERE: Final = -100
 _EMPTY_PATH, _FOLLOW = 0x1000, 0x400
@@ -373,6 +375,8 @@ class Recorder:
         else:
             at = position - len(data) if offset is None else offset
         path = self._path_of(file)
+        if at + len(data) > LONGEST_FILE_BYTES:
+            return (_too_long(path),)
         write: Words = {"type": "Write", "file": file, "offset": at, "data": _base64(data)}
         how = _synchronous(opened, flags)
         if how is None:
@@ -488,6 +492,8 @@ class Recorder:
         if file is None or there == size:
             return None if file is None else _CHANGES_NOTHING
         text = f"truncate {self._path_of(file)} to {size}"
+        if size > LONGEST_FILE_BYTES:
+            return Plan(text, lambda _: (_too_long(self._path_of(file)),))
         words: Words = {"type": "Truncate", "file": file, "size": size}
         return Plan(text, lambda _: ((text, words),))
 
@@ -747,6 +753,11 @@ def _blind(sentence: str) -> Words:
 def _legible(text: str) -> str:
     """Return a text that can be written down, whatever names are in it."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _too_long(path: str) -> tuple[str, Words]:
+    sentence = f"{path} is longer than {LONGEST_FILE_BYTES} bytes, which is not modelled"
+    return sentence, _blind(sentence)
 
 
 def _base64(data: bytes) -> str:

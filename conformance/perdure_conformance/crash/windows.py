@@ -36,7 +36,7 @@ from perdure_conformance.crash.judge import (
     broken,
     expected,
 )
-from perdure_conformance.crash.recorder import READ
+from perdure_conformance.crash.recorder import LONGEST_FILE_BYTES, READ
 from perdure_conformance.crash.recording import REBUILDABLE, Failed, Recording, divergence, read, traced, why_not
 from perdure_conformance.crash.recording import Done as CallDone
 from perdure_conformance.crash.recovery import Recoverer, lay_out
@@ -252,7 +252,7 @@ class Windows:
         state.mkdir()
         start = self._start(state, fault, self._ask_all, with_reads=with_reads)
         image = image_of(state)
-        shutil.rmtree(state)
+        shutil.rmtree(state, ignore_errors=True)
         return Crashed(fault, start, expected(start.asked, self.claims), image)
 
     def go_on(self, crashed: Crashed, later: Sequence[Fault]) -> Judged:
@@ -324,7 +324,7 @@ class Windows:
         start = self._start(
             state, Undisturbed(), lambda client, start: self._look(client, start, crashed), with_reads=True
         )
-        shutil.rmtree(state)
+        shutil.rmtree(state, ignore_errors=True)
         return 0 if start.recording.end is None else start.recording.end.reads
 
     # One start
@@ -505,15 +505,19 @@ def _way(recording: Recording) -> str:
 
 
 def image_of(state: Path) -> Image:
-    """Return what a state directory holds."""
+    """Return what a state directory holds. Raises `CannotBeTried` if that cannot be put into another one."""
     files: dict[str, bytes] = {}
     links: dict[str, str] = {}
     folders: set[str] = set()
     first: dict[int, str] = {}
     for path in sorted(state.rglob("*")):
         name = f"{path.relative_to(state)}"
-        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+        if path.is_symlink():
+            raise CannotBeTried(f"{name} is a symbolic link, which is not modelled")
+        if not (path.is_dir() or path.is_file()):
             continue
+        if path.stat().st_size > LONGEST_FILE_BYTES:
+            raise CannotBeTried(f"{name} is longer than {LONGEST_FILE_BYTES} bytes, which is not modelled")
         if path.is_dir():
             folders.add(name)
         elif (same := first.setdefault(path.stat().st_ino, name)) != name:
