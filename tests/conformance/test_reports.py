@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Sequence
 from html.parser import HTMLParser
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 import xmlschema
 from jsonschema import Draft202012Validator
-from tests.conformance.helpers import ROOT, compiled
+from tests.conformance.helpers import PERDURE, ROOT, compiled
 from tests.conformance.histories import run
 
 from perdure_conformance import data
@@ -143,6 +144,16 @@ def test_annotations_are_printed_where_they_are_asked_for_and_never_into_json(tm
     assert "::error" not in run(*words).output
 
 
+def test_a_report_for_which_there_is_no_room_is_not_there_in_part(tmp_path: Path) -> None:
+    words = [*PERDURE, "check", "journal", "memory", "--only", "JRN-001", "--depth", "quick"]
+    done = subprocess.run(  # No file may have more than 1 KiB: the disk is full.
+        ["bash", "-c", f"ulimit -f 1; {shlex.join(words)}"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert "The verdict stands, and is not kept." in done.stderr
+    assert [path.name for path in (tmp_path / "perdure-report").iterdir()] == ["failures"]
+
+
 def test_what_an_earlier_check_rendered_does_not_outlive_its_report(tmp_path: Path) -> None:
     folder = folders.write(tmp_path, folders.document())
     rendering.write_all(reading.read(folder), folder)
@@ -243,6 +254,7 @@ def test_the_end_of_a_long_standard_error_is_shown(tmp_path: Path) -> None:
     [
         ({"exit_code": 1}, "contradicts itself: its exit_code is 1, and its verdicts come to 0"),
         ({"level": 7}, "is no report: at '/level'"),
+        ({"durations": {"a": 1e308, "b": 1e308}}, "contradicts itself: its durations are more than a number can be"),
         ({"requirements_digest": "0" * 64 + "\n"}, "is no report"),
         ({"suite": {"name": "other", "version": "1", "profile": "journal"}}, "is no report: at '/suite/name'"),
         ({"seed": -1}, "is no report: at '/seed'"),

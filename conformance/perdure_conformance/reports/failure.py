@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shlex
 from pathlib import Path
 from typing import Literal
@@ -68,9 +69,15 @@ def remove_old(report: Path) -> int:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file anew: never through a link that stands in its place."""
-    path.unlink(missing_ok=True)
-    path.write_text(text, "utf-8")
+    """Write a file anew, whole or not at all: never through a link that stands in its place."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.unlink(missing_ok=True)
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def folder_name(failed: str) -> str:

@@ -7,6 +7,7 @@ and against itself, and what cannot be read of a failure is told in its place.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -240,6 +241,8 @@ def contradiction(document: Document) -> str | None:
         return f"{stray} has an excuse, and does not fail"
     if unseen := next((row.id for row in document.requirements if row.verdict == "pass" and not row.reached), None):
         return f"{unseen} passes, and was never reached"
+    if not math.isfinite(sum(document.durations.values())):
+        return "its durations are more than a number can be"
     if document.level != IN_PART and (absent := _absent(document)):
         return f"its level is {document.level[:100]!a}, and it has no verdict on {absent}"
     code, outcome = come_to(
