@@ -85,6 +85,14 @@ def test_a_program_is_judged_by_its_command(tmp_path: Path) -> None:
     assert "level" in told
 
 
+def test_two_classes_of_one_name_keep_a_report_each(tmp_path: Path) -> None:
+    (tmp_path / "test_another.py").write_text(CLASS.format(target=["./not-there"], more="pass"))
+    code, _ = outcome_of(tmp_path, ["./not-there"], "-k", "verdict", "--perdure-report", "kept")
+    assert code == 1
+    kept = sorted(path.parent.name for path in tmp_path.glob("kept/*/report.json"))
+    assert kept == ["TestIt", "test_it.TestIt"]
+
+
 def test_a_name_makes_no_line_of_its_own(tmp_path: Path) -> None:
     adapter = tmp_path / "adapter.py"
     opened = {"protocol": 1, "name": "x\nnot covered: nothing", "version": "1", "capabilities": {}}
