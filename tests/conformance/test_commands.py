@@ -215,6 +215,7 @@ def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path
         (["check", "journal", "--command", ""], "empty"),
         (["check", "journal", "--command", "'"], "cannot be split"),
         (["check", "--only", "JRN-999"], "no requirement"),
+        (["check", "--only", ""], "--only names nothing"),
         (["check", "--only", "TOL-001"], "no requirement"),
         (["check", "--only", "JRN-08"], "Did you mean JRN-008?"),
         (["check", "--only", "JNR-008"], "Did you mean JRN-008"),

@@ -149,6 +149,8 @@ def _selected(profile: AnyProfile, only: list[str]) -> frozenset[str]:
     only = [identity.strip().upper() for words in only for identity in words.split(",")]
     reserved = {requirement.id for requirement in profile.reserved()}
     for identity in only:
+        if not identity:
+            wrong_usage("--only names nothing: give the id of a requirement, as in --only JRN-008.")
         if identity in reserved:
             wrong_usage(f"{identity} is reserved: nothing judges it yet.")
         if identity not in known:
