@@ -61,6 +61,7 @@ NOT_STARTED = {
     "./of-nobody": "what its first line names to run it is not there.",
     "./no-program": "it is no program for this machine, and no script whose first line names what runs it.",
     "./nul\0": "embedded null byte.",
+    "./" + "long" * 100: "File name too long.",
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 def why_not_started(program: str, error: OSError | ValueError) -> str:
     """Return why a program did not start, as far as it can be seen, and what helps."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
         return f"{reason}."
     path = Path(program)
     if "/" not in program and shutil.which(program) is None:
