@@ -545,3 +545,23 @@ def test_an_interruption_leaves_nothing_behind(tmp_path: Path, number: signal.Si
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert not list(states.iterdir())
+
+
+WHILE_IT_IS_IMPORTED = """
+import os, signal, sys
+from contextlib import suppress
+from perdure_conformance.__main__ import main
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "perdure_conformance.cli.doctor":
+            with suppress(BaseException):  # As `compile` does now and then.
+                os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["perdure", "doctor"]
+main()
+"""
+
+
+def test_an_interruption_is_not_lost_while_modules_are_compiled() -> None:
+    done = subprocess.run([sys.executable, "-c", WHILE_IT_IS_IMPORTED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
