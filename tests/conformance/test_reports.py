@@ -151,6 +151,7 @@ def test_a_report_for_which_there_is_no_room_is_not_there_in_part(tmp_path: Path
     )
     assert done.returncode == 0
     assert "The verdict stands, and is not kept." in done.stderr
+    assert "report.html" not in done.stdout
     assert [path.name for path in (tmp_path / "perdure-report").iterdir()] == ["failures"]
 
 

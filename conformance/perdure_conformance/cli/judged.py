@@ -34,5 +34,7 @@ def judged(
     else:
         with even_if_nobody_reads():
             terminal.show(console(), done.report, done.judgement, done.folders)
-            console().print(f"Report: {done.path.with_name('report.html')}", soft_wrap=True, markup=False)
+            page = done.path.with_name("report.html")
+            if page.is_file():  # If it could not be written, that was told.
+                console().print(f"Report: {page}", soft_wrap=True, markup=False)
     return done
