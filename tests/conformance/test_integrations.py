@@ -71,6 +71,12 @@ def test_the_action_gives_the_verdict_a_summary_and_annotations(tmp_path: Path) 
     assert files["GITHUB_OUTPUT"] == "outcome=not_conformant\n"
 
 
+def test_no_input_of_the_action_is_taken_for_an_option(tmp_path: Path) -> None:
+    code, told, files = run_action(tmp_path, profile="--help", target="memory")
+    assert (code, files["GITHUB_OUTPUT"]) == (2, "")
+    assert "There is no profile '--help'" in told
+
+
 def test_the_action_takes_known_failures(tmp_path: Path) -> None:
     (tmp_path / "known failures.yaml").write_text("- {requirement: JRN-002, reason: it is known}\n")
     target = "perdure_conformance.journal.mutants:DropsNul"
@@ -105,7 +111,8 @@ def test_the_action_and_the_template_judge_by_crashes_if_that_is_asked_for(tmp_p
     for crash, there in {"true": True, "false": False}.items():
         by_action, of_action, by_template, of_template = words_of(tmp_path, crash)
         assert (by_action, "--crash" in of_action) == (by_template, "--crash" in of_template) == (0, there)
-        assert of_action[:2] == of_template[:2] == ["check", "journal"]
+        assert of_action[0] == of_template[0] == "check"
+        assert of_action[-3:-1] == of_template[-2:] == ["--", "journal"]
     assert words_of(tmp_path, "yes") == (2, [], 2, [])
 
 
