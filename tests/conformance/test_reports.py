@@ -547,6 +547,14 @@ def test_each_requirement_is_told_once_in_the_section_that_fits(tmp_path: Path) 
     assert alone.stdout.splitlines()[1:] == ["  newly covered: JRN-007", "  other selection: a part → everything"]
 
 
+def test_what_is_claimed_no_longer_is_told(tmp_path: Path) -> None:
+    claimed = {**folders.document(), "capabilities": {"fencing": True, "durable": "sector", "snapshots": False}}
+    fewer = {**claimed, "capabilities": {"fencing": False, "durable": "ordered"}}
+    places = [str(folders.write(tmp_path / name, each)) for name, each in (("before", claimed), ("after", fewer))]
+    told = run("diff", *places).stdout.splitlines()
+    assert told[1:] == ["  other claims: fencing, durable=sector → durable=ordered"]
+
+
 def test_what_passed_and_was_not_selected_is_told_together_with_what_to_do(tmp_path: Path) -> None:
     part = folders.Options({"JRN-001": "pass"}, 0, IN_PART)
     done = compared(tmp_path, folders.Options({"JRN-001": "pass", "JRN-003": "pass", "JRN-007": "pass"}), part)

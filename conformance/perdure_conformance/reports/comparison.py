@@ -158,11 +158,18 @@ def terms(document: Document) -> Mapping[str, str]:
         "vectors digest": document.vectors_digest or "none",
         "target": f"{document.target.name} {document.target.version}",
         "target digest": document.target.digest,
+        "claims": _claims(document),
         "selection": "a part" if document.level == IN_PART else "everything",
         "depth": document.depth,
         "seed": str(document.seed),
         "pinned": document.pinned or "nothing",
     }
+
+
+def _claims(document: Document) -> str:
+    """Return what is claimed, in words."""
+    claimed = (name if value is True else f"{name}={value}" for name, value in document.capabilities.items() if value)
+    return ", ".join(claimed) or "nothing"
 
 
 def document(found: Comparison) -> JsonObject:
