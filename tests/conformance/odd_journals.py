@@ -75,3 +75,22 @@ class SyncsAll(Appends):
 
     def _sync_content(self) -> None:
         os.sync()
+
+
+class TakesItsRoomFirst(Appends):
+    """Nothing: it has its file as long as it will ever be, and writes over the zeros in it."""
+
+    def _start(self) -> None:
+        super()._start()
+        os.posix_fallocate(self._descriptor, 0, 2**16)
+        os.fsync(self._descriptor)
+
+    def _sync_content(self) -> None:
+        os.fdatasync(self._descriptor)
+
+
+class TakesItsRoomForASync(TakesItsRoomFirst):
+    """It takes what is allocated for what is on the disk."""
+
+    def _sync_content(self) -> None:
+        pass

@@ -59,3 +59,10 @@ def test_what_cannot_be_laid_out_again_is_no_base_for_a_verdict(name: str, sente
 
 def test_a_journal_that_takes_its_folder_away_is_judged() -> None:
     assert crashed("TakesItsFolderAway", "calls", appends=1).found["CRS-001"].blame == "undisturbed"
+
+
+def test_a_file_may_take_its_room_before_it_is_written() -> None:
+    outcome = crashed("TakesItsRoomFirst", "power")
+    assert (outcome.found, outcome.open, outcome.highest_level) == ({}, {}, "posix-weak")
+    blamed = crashed("TakesItsRoomForASync", "power").found["CRS-011"].blame
+    assert blamed.startswith("acknowledgement 1 is not covered: write perdure.log@0+")

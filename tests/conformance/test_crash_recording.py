@@ -65,6 +65,9 @@ os.pwritev(data, [b"ef"], 8)
 os.pwritev(data, [b"g"], 1, os.RWF_DSYNC)
 os.ftruncate(data, 9)
 os.ftruncate(data, 9)
+os.posix_fallocate(data, 4, 5)
+os.posix_fallocate(data, 8, 92)
+os.ftruncate(data, 9)
 os.fsync(data)
 os.rename("data.tmp", "../data")
 os.link("../data", "other", )
@@ -111,6 +114,8 @@ def test_every_call_that_changes_files_is_seen_in_order(tmp_path: Path) -> None:
         "write runs/data.tmp@8+2",
         "write runs/data.tmp@1+1",
         "RWF_DSYNC runs/data.tmp",
+        "truncate runs/data.tmp to 9",
+        "truncate runs/data.tmp to 100",
         "truncate runs/data.tmp to 9",
         "fsync runs/data.tmp",
         "rename runs/data.tmp to data",
@@ -167,7 +172,7 @@ c = ctypes.CDLL(None)
 c.mmap.restype = ctypes.c_void_p
 for flags, file in ((mmap.MAP_SHARED, late), (mmap.MAP_PRIVATE, private)):
     c.mprotect(ctypes.c_void_p(c.mmap(None, 4096, mmap.PROT_READ, flags, file, 0)), 4096, 3)
-os.posix_fallocate(data, 0, 8192)
+c.fallocate(data, 0x3, ctypes.c_long(0), ctypes.c_long(4096))
 os.sendfile(data, os.open("data", os.O_RDONLY), 0, 10)
 os.symlink("data", "link")
 open("../outside", "w").close()

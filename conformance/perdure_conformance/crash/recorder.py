@@ -44,6 +44,7 @@ _EMPTY_PATH, _FOLLOW = 0x1000, 0x400
 _CREATE, _EXCLUSIVE, _TRUNCATE, _APPEND, _DATA_SYNC, _FULL_SYNC, _UNNAMED = (
     os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_APPEND, os.O_DSYNC, os.O_SYNC, 0o20000000,
 )  # fmt: skip
+_KEEP_SIZE: Final = 0x1
 _EXCHANGE_OR_WHITEOUT: Final = 0x2 | 0x4
 _RWF_DSYNC, _RWF_SYNC, _RWF_APPEND = 0x2, 0x4, 0x10
 _LONGEST_PATH: Final = 4096
@@ -497,6 +498,17 @@ class Recorder:
         words: Words = {"type": "Truncate", "file": file, "size": size}
         return Plan(text, lambda _: ((text, words),))
 
+    def fallocate(self, stop: Stop) -> Plan | None:
+        """`fallocate(descriptor, mode, offset, size)`: room is taken, and the file is longer by zeros."""
+        descriptor, mode, offset, size = (_descriptor(stop.arguments[0]), *stop.arguments[1:4])
+        if mode & 0xFFFFFFFF & ~_KEEP_SIZE:
+            return self._hiding(stop, descriptor)
+        file = self._file_of(stop, descriptor)
+        if file is None:
+            return None
+        there = os.stat(f"/proc/{stop.thread}/fd/{descriptor}").st_size
+        return self._sizing(file, there, there if mode & _KEEP_SIZE else max(there, offset + size))
+
     def unlink(self, stop: Stop) -> Plan | None:
         """`unlink(path)`, `rmdir(path)`."""
         return self._unnaming(stop, _HERE, stop.arguments[0])
@@ -671,7 +683,7 @@ class Recorder:
         return Plan(f"symlink {self._name_of(found[0])}", lambda _: ((sentence, _blind(sentence)),))
 
     def hidden_in_first(self, stop: Stop) -> Plan | None:
-        """`fallocate(descriptor, …)`, `sendfile(descriptor, …)`, `ioctl(descriptor, FICLONE, …)`."""
+        """`sendfile(descriptor, …)`, `vmsplice(descriptor, …)`, `ioctl(descriptor, FICLONE, …)`."""
         return self._hiding(stop, _descriptor(stop.arguments[0]))
 
     def hidden_in_third(self, stop: Stop) -> Plan | None:
@@ -873,7 +885,7 @@ _CALLS: Final[Mapping[int, tuple[str, _Planner]]] = {
     266: ("symlinkat", Recorder.symlinkat),
     275: ("splice", Recorder.hidden_in_third),
     278: ("vmsplice", Recorder.hidden_in_first),
-    285: ("fallocate", Recorder.hidden_in_first),
+    285: ("fallocate", Recorder.fallocate),
     295: ("preadv", _no_plan),
     296: ("pwritev", Recorder.pwritev),
     306: ("syncfs", Recorder.sync_all),
