@@ -66,3 +66,10 @@ def test_a_file_may_take_its_room_before_it_is_written() -> None:
     assert (outcome.found, outcome.open, outcome.highest_level) == ({}, {}, "posix-weak")
     blamed = crashed("TakesItsRoomForASync", "power").found["CRS-011"].blame
     assert blamed.startswith("acknowledgement 1 is not covered: write perdure.log@0+")
+
+
+def test_what_the_system_copies_is_a_write_like_any_other() -> None:
+    outcome = crashed("CopiesItsFrames", "power")
+    assert (outcome.found, outcome.open, outcome.highest_level) == ({}, {}, "posix-weak")
+    blamed = crashed("CopiesItsFramesAndNeverSyncs", "power").found["CRS-011"].blame
+    assert blamed.startswith("acknowledgement 1 is not covered: write perdure.log@")

@@ -365,6 +365,36 @@ class Recorder:
 
         return Plan(f"write {path}", ended, shortened=shortened)
 
+    def sendfile(self, stop: Stop) -> Plan | None:
+        """`sendfile(descriptor, …, …, size)`."""
+        return self._copying(stop, _descriptor(stop.arguments[0]), 0, 3)
+
+    def copy_file_range(self, stop: Stop) -> Plan | None:
+        """`copy_file_range(…, …, descriptor, offset, size, …)`, `splice(…, …, descriptor, offset, size, …)`."""
+        return self._copying(stop, _descriptor(stop.arguments[2]), stop.arguments[3], 4)
+
+    def _copying(self, stop: Stop, descriptor: int, address: int, size_at: int) -> Plan | None:
+        """Plan a write of what is nowhere in memory: it is read from the file once it is there."""
+        file = self._file_of(stop, descriptor)
+        if file is None:
+            return self._hiding(stop, descriptor)
+        offset = struct.unpack("=q", _memory(stop.thread, address, 8))[0] if address else None
+        size = stop.arguments[size_at]
+
+        def ended(copied: int) -> Sequence[tuple[str, Words]]:
+            try:
+                data = _copied(stop.thread, descriptor, offset, min(copied, LONGEST_FILE_BYTES + 1))
+            except PermissionError:
+                sentence = f"what was copied into {self._path_of(file)} cannot be read"
+                return ((sentence, _blind(sentence)),)
+            return self._written(stop, descriptor, file, data, offset, 0)
+
+        return Plan(
+            f"write {self._path_of(file)}",
+            ended,
+            shortened=lambda most: ({size_at: most} if most < size else {}, _nothing),
+        )
+
     def _written(
         self, stop: Stop, descriptor: int, file: int, data: bytes, offset: int | None, flags: int
     ) -> Sequence[tuple[str, Words]]:
@@ -683,12 +713,8 @@ class Recorder:
         return Plan(f"symlink {self._name_of(found[0])}", lambda _: ((sentence, _blind(sentence)),))
 
     def hidden_in_first(self, stop: Stop) -> Plan | None:
-        """`sendfile(descriptor, …)`, `vmsplice(descriptor, …)`, `ioctl(descriptor, FICLONE, …)`."""
+        """`vmsplice(descriptor, …)`, `ioctl(descriptor, FICLONE, …)`."""
         return self._hiding(stop, _descriptor(stop.arguments[0]))
-
-    def hidden_in_third(self, stop: Stop) -> Plan | None:
-        """`copy_file_range(…, …, descriptor, …)`, `splice(…, …, descriptor, …)`."""
-        return self._hiding(stop, _descriptor(stop.arguments[2]))
 
     def _hiding(self, stop: Stop, descriptor: int) -> Plan | None:
         name = _CALLS[stop.call][0]
@@ -824,6 +850,16 @@ def _gathered(thread: int, parts: Sequence[tuple[int, int]], size: int) -> bytes
     return gathered
 
 
+def _copied(thread: int, descriptor: int, offset: int | None, size: int) -> bytes:
+    """Return so many bytes that were just put into a file, there or where its descriptor stands now."""
+    at = _position_and_flags(thread, descriptor)[0] - size if offset is None else offset
+    copied = b""
+    with open(f"/proc/{thread}/fd/{descriptor}", "rb", buffering=0) as opened:
+        while part := os.pread(opened.fileno(), size - len(copied), at + len(copied)):
+            copied += part
+    return copied
+
+
 def _position_and_flags(thread: int, descriptor: int) -> tuple[int, int]:
     """Return where a descriptor stands in its file, and how it was opened."""
     with open(f"/proc/{thread}/fdinfo/{descriptor}", encoding="ascii") as opened:
@@ -861,7 +897,7 @@ _CALLS: Final[Mapping[int, tuple[str, _Planner]]] = {
     18: ("pwrite64", Recorder.pwrite),
     19: ("readv", _no_plan),
     20: ("writev", Recorder.writev),
-    40: ("sendfile", Recorder.hidden_in_first),
+    40: ("sendfile", Recorder.sendfile),
     74: ("fsync", Recorder.sync_file),
     75: ("fdatasync", Recorder.sync_file),
     76: ("truncate", Recorder.truncate),
@@ -883,14 +919,14 @@ _CALLS: Final[Mapping[int, tuple[str, _Planner]]] = {
     264: ("renameat", Recorder.renameat),
     265: ("linkat", Recorder.linkat),
     266: ("symlinkat", Recorder.symlinkat),
-    275: ("splice", Recorder.hidden_in_third),
+    275: ("splice", Recorder.copy_file_range),
     278: ("vmsplice", Recorder.hidden_in_first),
     285: ("fallocate", Recorder.fallocate),
     295: ("preadv", _no_plan),
     296: ("pwritev", Recorder.pwritev),
     306: ("syncfs", Recorder.sync_all),
     316: ("renameat2", Recorder.renameat2),
-    326: ("copy_file_range", Recorder.hidden_in_third),
+    326: ("copy_file_range", Recorder.copy_file_range),
     327: ("preadv2", _no_plan),
     328: ("pwritev2", Recorder.pwritev2),
     329: ("pkey_mprotect", Recorder.protect),
