@@ -5,6 +5,7 @@ The commands are imported last: before that, streams and signals are in order, s
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -36,6 +37,9 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("PERDURE_DEBUG"):
             raise
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            sys.stderr.write("perdure: No space is left where it keeps its folders. No verdict was given.\n")
+            sys.exit(NO_VERDICT)
         sys.stderr.write(
             f"perdure itself failed: {type(error).__name__}: {inert(str(error)[:500])}\n"
             "No verdict was given. Please report it, with what PERDURE_DEBUG=1 shows.\n"

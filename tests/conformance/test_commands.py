@@ -565,3 +565,21 @@ main()
 def test_an_interruption_is_not_lost_while_modules_are_compiled() -> None:
     done = subprocess.run([sys.executable, "-c", WHILE_IT_IS_IMPORTED], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (130, "")
+
+
+ON_A_FULL_DISK = """
+import errno, os, sys
+from perdure_conformance import cli
+from perdure_conformance.__main__ import main
+def full(words):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+cli.command_line = full
+sys.argv = ["perdure", "crash"]
+main()
+"""
+
+
+def test_a_full_disk_is_no_fault_of_perdure() -> None:
+    done = subprocess.run([sys.executable, "-c", ON_A_FULL_DISK], capture_output=True, text=True, check=False)
+    told = "perdure: No space is left where it keeps its folders. No verdict was given.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", told)
