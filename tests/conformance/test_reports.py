@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 from tests.conformance.helpers import PERDURE, ROOT, compiled
 from tests.conformance.histories import run
 
+from perdure.kernel.values import JsonValue
 from perdure_conformance import data
 from perdure_conformance.reports import (
     bounded,
@@ -548,8 +549,9 @@ def test_each_requirement_is_told_once_in_the_section_that_fits(tmp_path: Path) 
 
 
 def test_what_is_claimed_no_longer_is_told(tmp_path: Path) -> None:
-    claimed = {**folders.document(), "capabilities": {"fencing": True, "durable": "sector", "snapshots": False}}
-    fewer = {**claimed, "capabilities": {"fencing": False, "durable": "ordered"}}
+    claimed: dict[str, JsonValue] = {**folders.document()}
+    claimed["capabilities"] = {"fencing": True, "durable": "sector", "snapshots": False}
+    fewer: dict[str, JsonValue] = {**claimed, "capabilities": {"fencing": False, "durable": "ordered"}}
     places = [str(folders.write(tmp_path / name, each)) for name, each in (("before", claimed), ("after", fewer))]
     told = run("diff", *places).stdout.splitlines()
     assert told[1:] == ["  other claims: fencing, durable=sector → durable=ordered"]
