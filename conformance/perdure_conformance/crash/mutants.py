@@ -5,8 +5,10 @@ Each is named after its fault and kept so small that the fault is all one sees. 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from perdure.journal.contract import AppendAnswer, Envelope, JournalOpenError, Page
@@ -151,24 +153,24 @@ class DoesNotSyncTheDirectoryItRenamesIn(Replaces):
 
 @mutant("CRS-021")
 class WritesOverWhatWasAcknowledged(Appends):
-    """Writes all it has anew in its old place, with a checksum over all, in one call."""
+    """Writes all it has anew in its old place, with a checksum over all of a run, in one call."""
 
     def _start(self) -> None:
         super()._start()
         self._batches: list[Batch] = [batch for batch, _ in self._frames(self._path.read_bytes())]
 
     def _frames(self, content: bytes) -> Iterator[tuple[Batch, int]]:
-        try:
-            whole, end = unframed(content, 0)
-        except Broken:
-            return
-        for record in whole.records:
-            yield Batch(whole.run_id, (record,)), end
+        for whole, end in super()._frames(content):
+            for record in whole.records:
+                yield Batch(whole.run_id, (record,)), end
 
     def _store(self, batch: Batch) -> None:
         self._batches += [Batch(batch.run_id, (record,)) for record in batch.records]
-        records = tuple(record for each in self._batches for record in each.records)
-        self.system.pwrite(self._descriptor, framed(Batch(batch.run_id, records)), 0)
+        records: dict[RunId, tuple[Envelope, ...]] = {}
+        for each in self._batches:
+            records[each.run_id] = (*records.get(each.run_id, ()), *each.records)
+        content = b"".join(framed(Batch(run_id, of_run)) for run_id, of_run in records.items())
+        self.system.pwrite(self._descriptor, content, 0)
         self.system.fsync(self._descriptor)
 
 
@@ -225,6 +227,30 @@ class NeverSyncsTheDirectory(Appends):
 
     def _sync_folder(self) -> None:
         pass
+
+
+@mutant("CRS-031")
+class SyncsTheDirectoryForItsFirstRunAlone(Appends):
+    """Makes a file for each run, and syncs the directory when it has made the first since it was opened."""
+
+    def _start(self) -> None:
+        self._has_synced = False
+        super()._start()
+
+    def _store(self, batch: Batch) -> None:
+        file = self._file_of(batch.run_id)
+        if not file.exists():
+            self.system.close(self.system.open(str(file), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666))
+            if not self._has_synced:
+                self._sync_folder()
+            self._has_synced = True
+        super()._store(batch)
+
+    def _frames(self, content: bytes) -> Iterator[tuple[Batch, int]]:
+        return (found for found in super()._frames(content) if self._file_of(found[0].run_id).exists())
+
+    def _file_of(self, run_id: RunId) -> Path:
+        return self._folder / f"{run_id}.run"
 
 
 @mutant("CRS-031")

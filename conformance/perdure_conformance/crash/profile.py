@@ -26,7 +26,7 @@ from perdure_conformance.rules import Rules
 from perdure_conformance.suite import Judgement, Options, Profile, Progress, Sizes, say_nothing
 from perdure_conformance.verdict import Depth, Verdict
 
-_APPENDS: Final[Mapping[Depth, int]] = {"quick": 2, "normal": 4, "deep": 12}
+_APPENDS: Final[Mapping[Depth, int]] = {"quick": 3, "normal": 4, "deep": 12}
 
 
 class Campaign(Protocol):

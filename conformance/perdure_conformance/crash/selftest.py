@@ -46,6 +46,7 @@ _SMALL: Final = 2
 SEEDS: Final = 20
 """How many seeds of what must pass are tried in full."""
 _APPENDS: Final = 2
+_TO_A_SECOND_RUN: Final = 3
 _APPENDS_IN_FULL: Final = 4
 _SCHEDULES: Final = 60
 _ROUNDS: Final = 2
@@ -157,6 +158,7 @@ GUILTY: Final[Mapping[str, Mapping[Layer, str]]] = {
     "NeverSyncsTheDirectory": {
         "power": "acknowledgement 1 is not covered: create perdure.log has no fsync of its directory"
     },
+    "SyncsTheDirectoryForItsFirstRunAlone": {"power": "acknowledgement 3 is not covered: create "},
     "DoesNotSyncTheFileItRenames": {"power": f"{_WRITE} perdure.tmp@0+"},
     "TakesWhatIsThereOfACommittedBatch": {"power": "write perdure.log@"},
     "DoesNotOpenWithAnEmptyFile": {
@@ -382,7 +384,14 @@ _EXAMPLE: Final = "tcp-journal"
 def planted() -> Mapping[str, Planted]:
     """Return all mutants, by name."""
     classes = {
-        name: Planted(name, mutant.breaks, mutant.fault, GUILTY[name], _always(mutant.target))
+        name: Planted(
+            name,
+            mutant.breaks,
+            mutant.fault,
+            GUILTY[name],
+            _always(mutant.target),
+            appends=_TO_A_SECOND_RUN if name == "SyncsTheDirectoryForItsFirstRunAlone" else _APPENDS,
+        )
         for name, mutant in MUTANTS.items()
     }
     programs = {

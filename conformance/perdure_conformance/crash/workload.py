@@ -6,6 +6,7 @@ The first line that an adapter answers is that of `initialize`; the line `1 + i`
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -60,14 +61,24 @@ def _request(operation: Changing, identities: Identities) -> Request:
             return Request("acquire", {"run_id": run_id, "owner": owner, "ttl_ms": ttl_ms, "now_ms": now_ms})
 
 
-def _appends(count: int, draw: random.Random, *, runs: int = 1, sizes_bytes: Sequence[int] = (0,)) -> Sequence[Append]:
+def _second_from_the_third(index: int) -> int:
+    """Return which run an append is of: a second one begins while the first is there, and then both grow in turn."""
+    return 0 if index < _THIRD else 1 - index % 2
+
+
+_THIRD: Final = 2
+
+
+def _appends(
+    count: int, draw: random.Random, run_of: Callable[[int], int], sizes_bytes: Sequence[int] = (0,)
+) -> Sequence[Append]:
     """Return appends of one to three records: the second is a batch whatever is drawn, so that a half one is seen."""
-    heads = [0] * runs
+    heads: Counter[int] = Counter()
     appends: list[Append] = []
     for index in range(count):
-        run = index % runs
+        run = run_of(index)
         size = 3 if index == 1 else draw.randint(1, 3)
-        events = range(sum(heads), sum(heads) + size)
+        events = range(heads.total(), heads.total() + size)
         records = tuple(RecordSpec(event, body_bytes=draw.choice(sizes_bytes)) for event in events)
         appends.append(Append(run, heads[run] + 1, records))
         heads[run] += size
@@ -77,9 +88,9 @@ def _appends(count: int, draw: random.Random, *, runs: int = 1, sizes_bytes: Seq
 def _caches_and_leases(count: int, draw: random.Random) -> Sequence[Changing]:
     """Return appends, a snapshot after each, and a lease of another run that is over when the next is asked for."""
     operations: list[Changing] = []
-    for index, append in enumerate(_appends(count, draw)):
+    for index, append in enumerate(_appends(count, draw, _second_from_the_third)):
         last = append.expected_next + len(append.records) - 1
-        operations += [append, SaveSnapshot(0, last, "state"), Acquire(1, ttl_ms=10, now_ms=100 * index)]
+        operations += [append, SaveSnapshot(append.run, last, "state"), Acquire(2, ttl_ms=10, now_ms=100 * index)]
     return operations
 
 
@@ -87,9 +98,10 @@ _PAGES_BYTES: Final = (600, 5_000, 70_000)
 """More than a sector, a page, a pipe or a buffer."""
 
 WORKLOADS: Final[Mapping[str, Callable[[int, random.Random], Sequence[Changing]]]] = {
-    "append": _appends,
+    "append": lambda count, draw: _appends(count, draw, _second_from_the_third),
     "caches": _caches_and_leases,
-    "large": lambda count, draw: _appends(count, draw, sizes_bytes=_PAGES_BYTES),
-    "runs": lambda count, draw: _appends(count, draw, runs=2),
+    "large": lambda count, draw: _appends(count, draw, lambda _: 0, sizes_bytes=_PAGES_BYTES),
+    "runs": lambda count, draw: _appends(count, draw, lambda index: index % 2),
 }
-"""Small records of one run; snapshots and leases too; large records; small ones of two runs in turn."""
+"""Small records of one run, and from the third append on of another one too; snapshots and leases beside them; large
+records of one run; small ones of two runs in turn."""
