@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from perdure_conformance.interrupts import Interrupted, interrupt_on_signals, tidy_up, uninterrupted
+from perdure_conformance.interrupts import Interrupted, heeded, interrupt_on_signals, tidy_up
 from perdure_conformance.reports.inert import inert
 from perdure_conformance.verdict import INTERRUPTED, NO_VERDICT, USAGE
 
@@ -23,15 +23,14 @@ def main() -> None:
         sys.stderr.write("perdure: the current folder does not exist any more. Go to another one.\n")
         sys.exit(USAGE)
     try:
-        with uninterrupted():  # What is raised while a module is compiled, Python may drop.
-            from perdure_conformance.cli import command_line, meant_by  # noqa: PLC0415 - see above
+        from perdure_conformance.cli import command_line, meant_by  # noqa: PLC0415 - see above
 
-            if sys.argv[1:] and (meant := meant_by(sys.argv[1])):
-                sys.stderr.write(f"perdure: There is no command {sys.argv[1]!r}. Did you mean `{meant}`?\n")
-                sys.exit(USAGE)
-            command = command_line(sys.argv[1:])
-        command(standalone_mode=True)
+        if sys.argv[1:] and (meant := meant_by(sys.argv[1])):
+            sys.stderr.write(f"perdure: There is no command {sys.argv[1]!r}. Did you mean `{meant}`?\n")
+            sys.exit(USAGE)
+        command_line(sys.argv[1:])(standalone_mode=True)
     except Interrupted:
+        heeded()
         sys.stderr.write("Interrupted. Nothing was left running, and no verdict was given.\n")
         sys.exit(INTERRUPTED)
     except Exception as error:

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Final
+from weakref import ReferenceType, ref
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -19,8 +21,11 @@ class _State:
     depth = 0
     """How many things that must not be broken off are under way on the main thread."""
     is_pending = False
+    raised: ReferenceType[Interrupted] | None = None
+    """What was raised; nothing any more once that was dropped, or caught and done with."""
 
 
+_LOOKS_AGAIN_S: Final = 0.25
 _owed: dict[object, Callable[[], object]] = {}
 
 
@@ -36,7 +41,36 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     if _State.depth:
         _State.is_pending = True
         return
-    raise Interrupted
+    raise _interrupted()
+
+
+def _interrupted() -> Interrupted:
+    """Return what is to be raised, and see to it that it is raised again if it is dropped.
+
+    Python drops what is raised while it collects garbage, finalises an object or compiles a module.
+    """
+    interrupted = Interrupted()
+    _State.raised = ref(interrupted)
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, _raise_again_what_was_dropped)
+        signal.setitimer(signal.ITIMER_REAL, _LOOKS_AGAIN_S, _LOOKS_AGAIN_S)
+    return interrupted
+
+
+def _raise_again_what_was_dropped(_signal: int, _frame: FrameType | None) -> None:
+    if _State.raised is None or _State.raised() is not None:
+        return
+    if _State.depth:
+        _State.is_pending = True
+        return
+    raise _interrupted()
+
+
+def heeded() -> None:
+    """Note that `Interrupted` was caught by whoever ends what is under way: it is not raised again."""
+    _State.raised = None
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @contextmanager
@@ -52,7 +86,7 @@ def uninterrupted() -> Iterator[None]:
         _State.depth -= 1
         if _State.is_pending and not _State.depth:
             _State.is_pending = False
-            raise Interrupted
+            raise _interrupted()
 
 
 def owe(what: object, tidy: Callable[[], object]) -> None:

@@ -28,7 +28,7 @@ from perdure.kernel.state import RunStatus, State, Status
 from perdure_conformance.exploration.canonical import Budget, Key, Keys, Parts
 from perdure_conformance.exploration.independent import Independence
 from perdure_conformance.exploration.moves import Move, Moves
-from perdure_conformance.interrupts import Interrupted
+from perdure_conformance.interrupts import Interrupted, heeded
 from perdure_conformance.simulation.steps import Child as ChildEnds
 from perdure_conformance.simulation.steps import Complete, Start, Step
 
@@ -199,6 +199,7 @@ class Search:
             while self._waiting and not self.trips and self.found.stopped_by is None:
                 self._next()
         except Interrupted:
+            heeded()
             self.found.stopped_by = "interrupted"
         return self.found
 
