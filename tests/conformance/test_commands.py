@@ -229,7 +229,7 @@ def test_an_adapter_that_exits_is_at_fault_and_its_last_words_are_shown(tmp_path
         (["explain", "JRN-99"], "Did you mean"),
         (["explain", "\x1b[31m"], "Nothing is called"),
         (["explain", "lease"], "Did you mean leases, release?"),
-        (["explain", "torn"], "It stands in the sentences of JRN-034, "),
+        (["explain", "longest"], "It stands in the sentences of CHD-003."),
         (["explain", "acknowledged"], " and others."),
         (["explain", "zyzzyva"], "`perdure explain` lists the requirements."),
         (["selftest", "nothing"], "no profile"),

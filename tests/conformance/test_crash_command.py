@@ -66,7 +66,10 @@ def test_what_is_found_plays_again_from_its_line_and_its_folder(tmp_path: Path) 
     code, told = crash("perdure_conformance.crash.journals:Appends", "--replay", case["line"])
     assert (code, told) == (
         3,
-        "perdure: The trace diverged: the journal did not make the calls that it made then.\n",
+        (
+            "perdure: The trace diverged: the journal did not make the calls that it made then. "
+            "If it was changed, crash it anew, without --replay.\n"
+        ),
     )
 
     with tarfile.open(folder / "state.tar.gz") as tar:

@@ -97,7 +97,10 @@ def test_the_command_tells_a_finding_and_plays_its_line(tmp_path: Path) -> None:
     code, told = crash(f"{MODULE}:SharesAnIndex", "--replay", case["line"])
     assert (code, told) == (
         3,
-        "perdure: The trace diverged: the journal did not make the calls that it made then.\n",
+        (
+            "perdure: The trace diverged: the journal did not make the calls that it made then. "
+            "If it was changed, crash it anew, without --replay.\n"
+        ),
     )
 
 

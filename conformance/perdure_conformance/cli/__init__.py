@@ -14,8 +14,7 @@ from typing import Annotated, Final
 
 import typer
 
-from perdure_conformance.cli.common import add_command
-from perdure_conformance.cli.progress import QUIET
+from perdure_conformance.cli.common import QUIET, add_command
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "check": ("check", "Judge an implementation by every requirement."),
@@ -54,9 +53,7 @@ def _be_quiet(wanted: bool) -> None:  # noqa: FBT001 - called by the option
         os.environ[QUIET] = "1"
 
 
-_QUIET = typer.Option(
-    "--quiet", callback=_be_quiet, help=f"Do not tell how far long work is, as with {QUIET}=1. Before the command."
-)
+_QUIET = typer.Option("--quiet", callback=_be_quiet, help=f"Do not tell how far long work is, as with {QUIET}=1.")
 
 
 def perdure(*, version: Annotated[bool, _VERSION] = False, quiet: Annotated[bool, _QUIET] = False) -> None:

@@ -27,6 +27,8 @@ RunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN_ID", help="The run, where a database holds several.")
 ]
 
+QUIET: Final = "PERDURE_QUIET"
+"""Set in the environment, it lets nothing be told of how far work is; `perdure --quiet` sets it."""
 _TYPE: Final = re.compile(r" <(?:str|path|list\[str\])>")
 
 
@@ -36,6 +38,13 @@ class _Command(TyperCommand):
     def get_help(self, ctx: typer.Context) -> str:  # type: ignore[override]
         """Return its help."""
         return _TYPE.sub(lambda found: " " * len(found[0]), super().get_help(ctx))
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Parse the words behind the command, among which `--quiet` is understood, too."""
+        end = args.index("--") if "--" in args else len(args)
+        if "--quiet" in args[:end]:
+            os.environ[QUIET] = "1"
+        return super().parse_args(ctx, [word for word in args[:end] if word != "--quiet"] + args[end:])
 
 
 def add_command(app: typer.Typer, name: str, do: Callable[..., None], epilog: str, summary: str) -> None:

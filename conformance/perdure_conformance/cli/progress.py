@@ -13,10 +13,9 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from perdure_conformance.cli.common import QUIET
 from perdure_conformance.suite import Progress, say_nothing
 
-QUIET: Final = "PERDURE_QUIET"
-"""Set in the environment, it lets nothing be told; `perdure --quiet` sets it."""
 Item = TypeVar("Item")
 
 

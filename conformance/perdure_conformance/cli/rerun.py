@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from perdure_conformance.cli.common import console, even_if_nobody_reads, print_json, wrong_usage
+from perdure_conformance.crash.cases import CrashCase
 from perdure_conformance.harness.factories import TargetError
 from perdure_conformance.profiles import profile_of
 from perdure_conformance.reports import failure
@@ -111,6 +112,8 @@ def _show(profile: AnyProfile, case: Case, again: Replay) -> None:
             f"actual    {failure.as_line(again.actual)}",
             *failure.last_words(again.stderr),
         ]
+        if isinstance(case, CrashCase) and case.anew:
+            lines += ["", f"Judged was the state that was kept. What is written now is judged by {case.anew}"]
     with even_if_nobody_reads():
         for line in lines:
             out.print(inert(line), markup=False, soft_wrap=True)

@@ -20,6 +20,7 @@ from perdure_conformance.crash import bundle, network, scheduling
 from perdure_conformance.crash.findings import Found, Layer, WrongRule
 from perdure_conformance.crash.judge import (
     AFTER_AN_ERROR,
+    LEVELS,
     Broken,
     Exchange,
     Expectation,
@@ -110,7 +111,8 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
     def in_words(self, answers: tuple[str, ...], *, whole: bool) -> list[str]:
         """Return what crashed and who is to blame; `whole` tells what was asked and left, too."""
         del answers
-        holds = f"; nothing was found at {self.holds}" if self.holds else ""
+        is_beneath = self.level and self.holds and LEVELS.index(self.holds) < LEVELS.index(self.level)
+        holds = f"; nothing was found at {self.holds}" if is_beneath else ""
         lines = [f"level     {self.level}{holds}"] if self.level is not None else []
         lines.append(f"blame     {self.blame}")
         if whole:
@@ -123,8 +125,10 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
     def _told(self) -> Iterator[str]:
         """Yield what was asked, with its answers."""
         nothing = "the crash came first" if self.server is None else "no answer came"
+        has_several = len({each.params["run_id"] for each in self.asked if "run_id" in each.params}) > 1
         for number, each in enumerate(self.asked):
-            yield f"{number}. {_in_words(each)} → {_answer_in_words(each) or nothing}"
+            run = f" of run {each.params['run_id']}" if has_several and "run_id" in each.params else ""
+            yield f"{number}. {_in_words(each)}{run} → {_answer_in_words(each) or nothing}"
 
     def _words(self) -> list[str]:
         """Return the words of the command that say what was crashed."""
@@ -135,6 +139,11 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
             words += [word for each in self.server.connect for word in ("--connect", each)]
         made_anew = [each for each in self.rebuildable if each not in REBUILDABLE]
         return words + [word for each in made_anew for word in ("--rebuildable", each)]
+
+    @property
+    def anew(self) -> str:
+        """What records anew and crashes that; empty if no state was kept, which would fail whatever is written now."""
+        return "" if self.state is None else f"perdure crash {shlex.join(self._words())}"
 
     def timeline(self, answers: tuple[str, ...]) -> Timeline:
         """Return what was asked, the crash, and the recovery."""

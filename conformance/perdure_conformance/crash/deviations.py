@@ -31,7 +31,10 @@ def cut_of(power: Power, disk: Disk) -> Cut:
     """Return the cut that a replay names. Raises `ReplayError` if it is none of this trace, or none of its level."""
     words, _, expected = power.deviations.partition("@")
     if power.calls > len(disk.operations) or (expected and expected != _digest(power.calls, disk.trace)):
-        raise ReplayError("The trace diverged: the journal did not make the calls that it made then.")
+        raise ReplayError(
+            "The trace diverged: the journal did not make the calls that it made then. "
+            "If it was changed, crash it anew, without --replay."
+        )
     cut = Cut(power.calls, tuple(_fate(word, disk) for word in words.split(",") if word))
     if not disk.allows(cut, power.level):
         raise ReplayError(f"{words!a} after {power.calls} calls is no crash that {power.level} allows.")

@@ -392,7 +392,10 @@ def _said(answer: Answer) -> str:
 
 def broken(expectation: Expectation, recovered: Recovered) -> Broken | None:
     """Return the first rule that a recovery breaks, the gravest first; None if it is right."""
-    return next(_all_broken(expectation, recovered), None)
+    found = next(_all_broken(expectation, recovered), None)
+    if found is None or found.run_id is None or len(expectation.runs) == 1:
+        return found
+    return replace(found, sentence=f"{found.sentence}, in run {found.run_id}")
 
 
 def _all_broken(expectation: Expectation, recovered: Recovered) -> Iterator[Broken]:
@@ -421,12 +424,18 @@ def _differs(run_id: RunId, run: RunExpectation, shown: RunShown) -> Iterator[Br
             which = _numbers(len(shown.records) + 1, len(due))
             yield Broken("lost", f"{which}, acknowledged, cannot be found any more", run_id)
         else:
-            longest = max(map(len, run.allowed))
-            what = _numbers(len(due) + 1, len(shown.records))
-            limit = "none" if longest == len(due) else f"{_numbers(len(due) + 1, longest)} of one batch, whole,"
-            yield Broken("mixed", f"it shows {what}, where nothing was acknowledged; {limit} may be there", run_id)
+            yield Broken("mixed", _more_than_may_be(due, max(run.allowed, key=len), shown.records), run_id)
     if shown.snapshot is not None and shown.snapshot not in run.snapshots:
         yield Broken("mixed", f"it serves a snapshot at {shown.snapshot.sequence} that was never saved", run_id)
+
+
+def _more_than_may_be(due: Sequence[Envelope], longest: Sequence[Envelope], shown: Sequence[Envelope]) -> str:
+    """Say what is shown beside what was acknowledged, and may not be."""
+    numbered = enumerate(zip(longest, shown, strict=False), 1)
+    if (other := next((number for number, (each, there) in numbered if each != there), None)) is not None:
+        return f"record {other} is not the one that was being appended: it differs from that"
+    limit = "none" if len(longest) == len(due) else f"{_numbers(len(due) + 1, len(longest))} of one batch, whole,"
+    return f"it shows {_numbers(len(due) + 1, len(shown))}, where nothing was acknowledged; {limit} may be there"
 
 
 def _numbers(first: int, last: int) -> str:
@@ -453,8 +462,8 @@ def _moved(
         same = sum(1 for each, there in zip(due, second.records, strict=False) if each == there)
         yield Broken(
             "unsteady",
-            f"opened once more, it shows {len(second.records)} records where {len(due)} were shown or acknowledged; "
-            f"{same} of them are the same",
+            f"opened once more, it shows {len(second.records)} records, {same} of them as they were; it had shown "
+            f"{len(first.records)}, and the one that was appended behind them was acknowledged",
             run_id,
         )
     if second.snapshot is not None and second.snapshot not in expectation.runs[run_id].snapshots:

@@ -41,8 +41,10 @@ class OfFiles:
     def not_there(self) -> tuple[str, ...]:
         """What no layer of these shows."""
         return (
-            "threads that are switched at each call: --layer schedule",
-            "connections that are cut, servers that are killed: --server",
+            "several clients, switched at each call: `perdure crash module:factory --layer schedule`, in Python alone",
+            "connections that are cut, servers that are killed: `perdure crash` with --server",
+            "a power cut after a kill: what was written before the kill, and not synced, is taken to be on the disk",
+            "a sync of a directory that fails, and a failed sync that succeeds when it is asked for again",
             "a disk that loses what it has synced, or damages what nobody wrote to",
             "two requests at a time: the workload sends one after the other",
         )

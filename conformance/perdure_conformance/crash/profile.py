@@ -26,6 +26,22 @@ from perdure_conformance.rules import Rules
 from perdure_conformance.suite import Judgement, Options, Profile, Progress, Sizes, say_nothing
 from perdure_conformance.verdict import Depth, Verdict
 
+MEANINGS: Final[Mapping[str, str]] = {
+    **{f"layer {name}": f"Crashes that are tried: {what}." for name, what in LAYERS.items()},
+    "blame": "The call, or the message, that a finding is due to: the least that must be lost or torn, or disturbed.",
+    "fsync": "What brings a file to the disk: all that was written to it before, and not its name, which takes the "
+    "fsync of its directory.",
+    "torn": "Of a write: a part of its sectors of 512 bytes is on the disk, in any order. So a log may end within a "
+    "record: leave that out, and cut it off before anything is appended behind it.",
+    "workload": "What is asked of a journal that is crashed.\n"
+    "append: small records of one run, and from the third append on of another one.\n"
+    "caches: snapshots and leases beside them; the default where these are claimed.\n"
+    "large: records that are larger than a page.\n"
+    "runs: two runs in turn.",
+    "diverged": "Said of a trace: the journal did not make the calls that it made when it was recorded, so the crash "
+    "that is to be played is none of it.",
+}
+"""Words of findings and options."""
 _APPENDS: Final[Mapping[Depth, int]] = {"quick": 3, "normal": 4, "deep": 12}
 
 
@@ -93,7 +109,7 @@ def under(campaign: Campaign) -> Profile[CrashCase, Capabilities]:
         not_covered=lambda _claims, _verdicts: list(campaign.not_there),
         checks_of=checks_of,
         written=dict,
-        meanings={f"layer {name}": f"Crashes that are tried: {what}." for name, what in LAYERS.items()},
+        meanings=MEANINGS,
         mutants={**MUTANTS, **several.MUTANTS},
         twins=several.TWINS,
         steps="requests",

@@ -104,7 +104,7 @@ CLAIMS: Final[Mapping[str, Claim]] = {
         "Each append compares with what any process has appended: under a lock that the others respect, read what is "
         "new, compare, store, and only then let go.",
         "Hold an exclusive lock on a file in state_dir, or a transaction that writes, from the read to the "
-        "acknowledgement; keep nothing in memory between calls.",
+        "acknowledgement; keep nothing in memory between calls that another may outdate.",
     ),
     "snapshots": Claim(
         "true",
