@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shlex
@@ -12,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -113,6 +115,35 @@ class AsksAgainItself(TcpJournal):
     ) -> AppendAnswer:
         answer = super().append(run_id, expected_next, records, epoch)
         return super().append(run_id, expected_next, records, epoch) if isinstance(answer, Unavailable) else answer
+
+
+class ConnectsForEachRequest(TcpJournal):
+    """Hangs up behind each answer."""
+
+    def ask(self, *lines: object) -> dict[str, Any]:
+        try:
+            return super().ask(*lines)
+        finally:
+            self.hang_up()
+
+
+class TellsHowLongItTook(Server):
+    """Its replies are never twice of the same length."""
+
+    lengths = itertools.cycle((40, 30, 20, 10))
+
+    def answer(self, request: dict[str, Any], stream: BufferedIOBase) -> dict[str, Any] | None:
+        answer = super().answer(request, stream)
+        return None if answer is None else {**answer, "took": "0" * next(self.lengths)}
+
+
+@pytest.mark.parametrize(
+    "good",
+    [subject(client=ConnectsForEachRequest), subject(kind=TellsHowLongItTook)],
+    ids=["a connection for each request", "replies of any length"],
+)
+def test_nobody_good_is_left_open(good: Subject) -> None:
+    assert_holds(judge_connections(good, Workload("append", 1, 7)))
 
 
 class EndsWithItsConnection(TcpJournal):

@@ -13,7 +13,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -43,7 +43,7 @@ from perdure_conformance.crash.judge import (
     expected,
     recover,
 )
-from perdure_conformance.crash.proxy import Address, Message, Proxy
+from perdure_conformance.crash.proxy import Address, Message, Proxy, happening_of
 from perdure_conformance.crash.recovery import scratch
 from perdure_conformance.crash.replay import Fault, Network, Replay, ReplayError, ServerKill, Undisturbed, Workload
 from perdure_conformance.crash.servers import Behind, CommandServer, MakeServer, Server, reached
@@ -206,7 +206,7 @@ def _judged(
         judged.inconclusive.append(undisturbed)
         return judged
     for each in faults(undisturbed.messages, undisturbed.description.capabilities):
-        outcome = replayed(subject, Replay(workload, each))
+        outcome = _played(subject, workload, each)
         judged.windows += 1
         progress(layer, judged.windows, judged.windows)
         if outcome.inconclusive is not None:
@@ -221,6 +221,30 @@ def _judged(
     return judged
 
 
+def _played(subject: Subject, workload: Workload, faults: tuple[Fault, ...]) -> Outcome:
+    """Play one window; where its message was shorter than before, play it again with less of it."""
+    outcome = replayed(subject, Replay(workload, faults))
+    for _ in range(TRIES):
+        fitted = tuple(_fitted(fault, outcome.messages) for fault in faults)
+        if outcome.inconclusive is None or fitted == faults:
+            break
+        faults = fitted
+        outcome = replayed(subject, Replay(workload, faults))
+    return outcome
+
+
+def _fitted(fault: Fault, messages: Sequence[Message]) -> Fault:
+    """Return what happens behind so many bytes, if fewer came, behind fewer."""
+    if not isinstance(fault, Network):
+        return fault
+    same = [message.size_bytes for message in messages if message.direction == fault.direction]
+    happening = happening_of(fault)
+    size = same[fault.message - 1] if fault.message <= len(same) else happening.size_bytes
+    if size >= happening.size_bytes or size < 2:
+        return fault
+    return replace(fault, happening=f"late-{size}" if happening.what == "late" else f"cut-{size - 1}")
+
+
 def _smaller(subject: Subject, workload: Workload, found: Found, faults: _Faults) -> Found:
     """Return what shows the same with fewer appends, if anything does."""
     for appends in range(1, workload.appends):
@@ -231,7 +255,7 @@ def _smaller(subject: Subject, workload: Workload, found: Found, faults: _Faults
         for each in faults(undisturbed.messages, undisturbed.description.capabilities):
             if len(each) > 1:
                 break
-            finding = replayed(subject, Replay(smaller, each)).finding
+            finding = _played(subject, smaller, each).finding
             if finding is not None and finding.requirement == found.requirement:
                 return finding
     return found

@@ -324,7 +324,6 @@ class Proxy:
             if link.is_late:
                 self._release(link)
             if link.is_idle_cut is not None:
-                self._happened()
                 self._cut(link, is_reset=link.is_idle_cut.is_reset)
 
     def _release(self, link: _Link) -> None:
@@ -363,9 +362,12 @@ class Proxy:
             self._finish(link.server, "half")
 
     def _cut(self, link: _Link, *, is_reset: bool) -> None:
-        """End both sides, once what was given on is written."""
+        """End both sides, once what was given on is written. A connection that ends by itself need not be cut idle."""
         if link in self._links:
             self._links.remove(link)
+        if link.is_idle_cut is not None:
+            self._happened()
+            link.is_idle_cut = None
         for end in (link.client, link.server):
             self._finish(end, "reset" if is_reset else "whole")
 
