@@ -11,6 +11,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from io import BufferedIOBase
@@ -417,6 +418,20 @@ def test_whoever_finds_no_server_is_cut_off() -> None:
             client.recv(1)
     finally:
         proxy.close()
+
+
+def test_a_server_that_accepts_nothing_does_not_hold_the_proxy_up() -> None:
+    with socket.socket() as server, contextlib.ExitStack() as stack:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        stack.enter_context(socket.create_connection(server.getsockname()))  # No other one has room.
+        proxy = Proxy(server.getsockname, lambda: None)
+        stack.callback(proxy.close)
+        stack.enter_context(socket.create_connection(proxy.address)).sendall(b"first!")
+        began = time.monotonic()
+        proxy.answered()
+        proxy.close()
+        assert time.monotonic() - began < 5
 
 
 # Programs

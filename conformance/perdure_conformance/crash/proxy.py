@@ -10,6 +10,7 @@ Source: "Layers, by value" of the crash design; `docs/spec/crash.md`.
 from __future__ import annotations
 
 import contextlib
+import errno
 import queue
 import re
 import selectors
@@ -205,9 +206,10 @@ class Proxy:
 
     def _accept(self, _mask: int) -> None:
         connection, _ = self._listener.accept()
-        try:
-            server = socket.create_connection(self._server(), _A_STEP_TAKES_AT_MOST_S)
-        except OSError:
+        server = socket.socket()
+        server.settimeout(0)  # A server that accepts nothing is waited for by who wants it, and not by the proxy.
+        if server.connect_ex(self._server()) not in {0, errno.EINPROGRESS}:
+            server.close()
             _reset(connection)
             connection.close()
             return
