@@ -246,6 +246,22 @@ def test_what_leaves_it_open_is_never_a_pass(client: type[TcpJournal], fault: st
     assert outcome.inconclusive.startswith(sentence)
 
 
+def test_a_server_that_knows_what_was_said_on_another_folder_is_not_accused(tmp_path: Path) -> None:
+    class KeepsItElsewhere(Server):
+        def __init__(self, listener: socket.socket, _folder: Path) -> None:
+            super().__init__(listener, tmp_path)
+
+    class LooksNowhere(TcpJournal):
+        def __init__(self, state_dir: Path, namespace: str, address: str | None = None) -> None:
+            super().__init__(state_dir, namespace, address)
+            self._place = namespace
+
+    judged = judge_connections(subject(kind=KeepsItElsewhere, client=LooksNowhere), Workload("append", 2, 7))
+    assert judged.findings == {}
+    assert judged.inconclusive[0].inconclusive is not None
+    assert "must keep all that it knows in {state_dir}" in judged.inconclusive[0].inconclusive
+
+
 class StaysAway(TcpJournal):
     """Knows no answer any more once it got none, nor does any that is opened later."""
 

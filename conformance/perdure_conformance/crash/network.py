@@ -205,6 +205,13 @@ def _judged(
     if undisturbed.inconclusive is not None or undisturbed.description is None:
         judged.inconclusive.append(undisturbed)
         return judged
+    again = replayed(subject, undisturbed.replay)
+    if again.inconclusive is not None:  # Else whatever is disturbed first would be blamed for it.
+        sentence = (
+            f"played a second time, {again.inconclusive}; the server must keep all that it knows in {{state_dir}}"
+        )
+        judged.inconclusive.append(replace(again, inconclusive=sentence))
+        return judged
     for each in faults(undisturbed.messages, undisturbed.description.capabilities):
         outcome = _played(subject, workload, each)
         judged.windows += 1
