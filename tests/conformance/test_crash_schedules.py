@@ -7,16 +7,21 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from perdure.journal.contract import Page
+from perdure.journal.contract import DurabilityLevel, Page
 from perdure.kernel.identity import RunId
 from perdure_conformance.cli import command_line
+from perdure_conformance.crash import scheduling
+from perdure_conformance.crash.disk import Disk
 from perdure_conformance.crash.replay import Workload, parse
 from perdure_conformance.crash.scheduling import REQUIREMENTS, Judged, is_claimed, judge, play
 from perdure_conformance.crash.several import MUTANTS, TWINS, SharesAFile
+from perdure_conformance.crash.trace import STATE_DIRECTORY, Answer, Call, Create, File, Operation, Sync, Trace, Write
 from perdure_conformance.harness.targets import PythonTarget, Target
 from perdure_conformance.journal.dispatch import JOURNALS
 
@@ -66,6 +71,40 @@ def test_nobody_good_is_accused(name: str, seed: int) -> None:
     assert (told.found, told.open) == ({}, None)
     assert told.counts["switches"] > told.counts["schedules"]
     assert told.counts["crashes"] > told.counts["schedules"]
+
+
+class DrawsTheStart(Random):
+    """Draws no crash but that before the first call."""
+
+    def random(self) -> float:
+        return 1.0
+
+    def choice(self, seq: Any) -> Any:
+        return seq[0]
+
+    def randint(self, a: int, b: int) -> int:
+        del b
+        return a
+
+
+@pytest.mark.parametrize(
+    ("level", "lost"), [("process-crash", []), ("ordered", [3]), ("sector", [3]), ("posix-weak", [0, 3])]
+)
+def test_behind_each_answer_all_is_lost_that_may_be(level: DurabilityLevel, lost: list[int]) -> None:
+    file = File(1)
+    calls: list[Operation] = [
+        Create(STATE_DIRECTORY, "log", file),
+        Write(file, 0, b"one"),
+        Sync(file, "fsync"),
+        Write(file, 3, b"two"),
+        Answer(1),
+        Sync(file, "fsync"),
+    ]
+    disk = Disk(Trace([], [Call("", each) for each in calls]))
+    behind = [
+        [fate.call for fate in cut.fates] for cut in scheduling._cuts(disk, level, DrawsTheStart()) if cut.calls == 5
+    ]
+    assert behind == ([lost] if lost else [])
 
 
 def test_what_is_done_by_an_extension_in_c_is_never_a_pass() -> None:

@@ -428,9 +428,11 @@ def _search(stage: Stage, workload: Workload, judged: Judged, schedules: int, pr
 
 
 def _cuts(disk: Disk, level: DurabilityLevel, random: Random) -> Iterator[Cut]:
-    """Yield the end, and some crashes that a level allows."""
+    """Yield the end, the crash behind each answer that loses all that it may, and some others that a level allows."""
     yield Cut(len(disk.operations))
     answers = [index + 1 for index, each in enumerate(disk.operations) if isinstance(each, Answer)]
+    if level != "process-crash":
+        yield from (cut for cut in (_worst(disk, calls, level) for calls in answers) if cut.fates)
     levels = LEVELS[: LEVELS.index(level) + 1]
     for _ in range(_CRASHES):
         calls = random.choice(answers) if random.random() < 0.5 else random.randint(0, len(disk.operations))
@@ -534,14 +536,15 @@ def _similar(disk: Disk, cut: Cut, level: DurabilityLevel, random: Random) -> It
         if not cut.fates:
             yield Cut(calls)
         elif not calls or isinstance(disk.operations[calls - 1], Answer):
-            yield Cut(calls, tuple(map(Fate, disk.pending(calls)))) if level == "posix-weak" else _ordered(disk, calls)
+            yield _worst(disk, calls, level)
     for _ in range(4):
         yield from _cuts(disk, level, random)
 
 
-def _ordered(disk: Disk, calls: int) -> Cut:
-    """Return the crash that loses all that came behind the last sync."""
-    return Cut(calls, tuple(Fate(index) for index in disk.pending(calls) if index >= disk.after_last_sync(calls)))
+def _worst(disk: Disk, calls: int, level: DurabilityLevel) -> Cut:
+    """Return the crash that loses all that a power cut may: what is pending, or what came behind the last sync."""
+    surely = 0 if level == "posix-weak" else disk.after_last_sync(calls)
+    return Cut(calls, tuple(Fate(index) for index in disk.pending(calls) if index >= surely))
 
 
 def _breaks(bench: power.Bench, cut: Cut, rule: Rule) -> bool:
