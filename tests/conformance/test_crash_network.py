@@ -36,7 +36,7 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 from tcp_journal import NoAnswer, TcpJournal
 from tcp_server import Server
-from tests.conformance.helpers import perdure_here
+from tests.conformance.helpers import ROOT, perdure_here
 from tests.conformance.tcp_journals import EXAMPLE, subject
 
 from perdure.journal.contract import AppendAnswer, Capabilities, Envelope, Unavailable
@@ -511,6 +511,22 @@ def test_a_server_that_does_not_start_is_told(command: str, sentence: str, tmp_p
         server.start()
     assert str(error.value).startswith(sentence)
     server.kill()
+
+
+def test_a_journal_that_does_not_go_by_the_proxy_has_no_verdict_and_is_told_why(tmp_path: Path) -> None:
+    serve = f"{sys.executable} {ROOT / 'conformance/examples/tcp-journal/tcp_server.py'} {{port}} {{state_dir}}"
+    words = ("--server", serve, "--connect", "ADDRESS", "--appends", "1", "--rounds", "1", "--layer", "net")
+    done = perdure_here("crash", "lines", *words, "--json", "--report", "there", cwd=tmp_path)
+    (why,) = {each["why"] for each in json.loads(done.stdout)["requirements"] if "why" in each}
+    assert done.returncode == 3
+    assert why.endswith("nothing went by the proxy: the journal must connect to the address that --connect tells it")
+
+
+@pytest.mark.parametrize("word", ["", "A B", "--help", "=x", "-i"])
+def test_what_names_no_variable_is_wrong_usage(word: str, tmp_path: Path) -> None:
+    done = perdure_here("crash", "lines", "--server", "server {port}", f"--connect={word}", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "names no variable of the environment" in done.stderr
 
 
 def test_a_client_is_told_where_its_server_is() -> None:

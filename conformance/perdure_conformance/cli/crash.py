@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -129,7 +130,7 @@ def crash_command(  # noqa: PLR0913, PLR0917 - the options of a command
     names = layer or []
     campaign: Campaign
     if server is not None:
-        behind = Behind(command=_words(server), connect=tuple(connect or []))
+        behind = Behind(command=_words(server), connect=_variables(connect or []))
         campaign = OfServers(
             behind=behind,
             tried=_of_a_server(names),
@@ -212,6 +213,17 @@ def _words(server: str) -> tuple[str, ...]:
             '--server does not say where {port} goes; write --server "server --port {port} --data {state_dir}".'
         )
     return tuple(words)
+
+
+def _variables(words: list[str]) -> tuple[str, ...]:
+    """Return the variables by which the journal is told where its server is, each with its pattern if it has one."""
+    for word in words:
+        if not _VARIABLE.fullmatch(word):
+            wrong_usage(f"--connect {word!r} names no variable of the environment: write NAME, or NAME=…{{port}}….")
+    return tuple(words)
+
+
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:=.*)?", re.DOTALL)
 
 
 def _of_a_server(names: list[str]) -> tuple[Layer, ...]:

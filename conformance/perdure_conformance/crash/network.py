@@ -212,6 +212,13 @@ def _judged(
         )
         judged.inconclusive.append(replace(again, inconclusive=sentence))
         return judged
+    undisturbed = min(
+        undisturbed, again, key=lambda each: len(each.messages)
+    )  # A client that waited too long asks twice.
+    if not undisturbed.messages:
+        sentence = "nothing went by the proxy: the journal must connect to the address that --connect tells it"
+        judged.inconclusive.append(replace(undisturbed, inconclusive=sentence))
+        return judged
     for each in faults(undisturbed.messages, undisturbed.description.capabilities):
         outcome = _played(subject, workload, each)
         judged.windows += 1
