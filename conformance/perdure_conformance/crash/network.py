@@ -212,14 +212,13 @@ def _judged(
         )
         judged.inconclusive.append(replace(again, inconclusive=sentence))
         return judged
-    undisturbed = min(
-        undisturbed, again, key=lambda each: len(each.messages)
-    )  # A client that waited too long asks twice.
-    if not undisturbed.messages:
+    # A client that waited for too long asks twice, in one of the two plays.
+    messages = min(undisturbed.messages, again.messages, key=len)
+    if not messages:
         sentence = "nothing went by the proxy: the journal must connect to the address that --connect tells it"
         judged.inconclusive.append(replace(undisturbed, inconclusive=sentence))
         return judged
-    for each in faults(undisturbed.messages, undisturbed.description.capabilities):
+    for each in faults(messages, undisturbed.description.capabilities):
         outcome = _played(subject, workload, each)
         judged.windows += 1
         progress(layer, judged.windows, judged.windows)
