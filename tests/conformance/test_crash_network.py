@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import json
 import os
@@ -18,6 +19,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, NoReturn
 
+import broken_tcp
 import pytest
 from broken_tcp import (
     AcknowledgesBeforeItCommits,
@@ -54,6 +56,7 @@ from perdure_conformance.crash.network import (
 )
 from perdure_conformance.crash.proxy import Address, Proxy
 from perdure_conformance.crash.replay import Network, ReplayError, ServerKill, Workload, parse
+from perdure_conformance.crash.selftest import SERVED, planted
 from perdure_conformance.crash.servers import CommandServer, ServerFault, reached
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.interrupts import Interrupted
@@ -511,6 +514,11 @@ def test_a_server_that_does_not_start_is_told(command: str, sentence: str, tmp_p
         server.start()
     assert str(error.value).startswith(sentence)
     server.kill()
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_is_told_of_a_broken_server_is_what_its_source_says(name: str) -> None:
+    assert planted()[name].fault == inspect.getdoc(getattr(broken_tcp, name))
 
 
 def test_a_journal_that_does_not_go_by_the_proxy_has_no_verdict_and_is_told_why(tmp_path: Path) -> None:

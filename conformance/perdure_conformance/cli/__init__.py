@@ -6,7 +6,6 @@ Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 130 interrupted.
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
@@ -14,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from perdure_conformance.cli.common import QUIET, add_command
+from perdure_conformance.cli.common import QUIET, add_command, be_quiet
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "check": ("check", "Judge an implementation by every requirement."),
@@ -50,7 +49,7 @@ _VERSION = typer.Option("--version", callback=_say_version, is_eager=True, help=
 
 def _be_quiet(wanted: bool) -> None:  # noqa: FBT001 - called by the option
     if wanted:
-        os.environ[QUIET] = "1"
+        be_quiet()
 
 
 _QUIET = typer.Option("--quiet", callback=_be_quiet, help=f"Do not tell how far long work is, as with {QUIET}=1.")

@@ -29,6 +29,13 @@ RunOption = Annotated[
 
 QUIET: Final = "PERDURE_QUIET"
 """Set in the environment, it lets nothing be told of how far work is; `perdure --quiet` sets it."""
+
+
+def be_quiet() -> None:
+    """Let nothing be told of how far work is, here and in the processes that are started."""
+    os.environ[QUIET] = "1"
+
+
 _TYPE: Final = re.compile(r" <(?:str|path|list\[str\])>")
 
 
@@ -40,10 +47,10 @@ class _Command(TyperCommand):
         return _TYPE.sub(lambda found: " " * len(found[0]), super().get_help(ctx))
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Parse the words behind the command, among which `--quiet` is understood, too."""
+        """Parse the words behind the command; `--quiet` may stand among them as well as before it."""
         end = args.index("--") if "--" in args else len(args)
         if "--quiet" in args[:end]:
-            os.environ[QUIET] = "1"
+            be_quiet()
         return super().parse_args(ctx, [word for word in args[:end] if word != "--quiet"] + args[end:])
 
 

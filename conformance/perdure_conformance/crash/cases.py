@@ -142,7 +142,7 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
 
     @property
     def anew(self) -> str:
-        """What records anew and crashes that; empty if no state was kept, which would fail whatever is written now."""
+        """The command that records anew and crashes that; empty if no state was kept: then playing again does so."""
         return "" if self.state is None else f"perdure crash {shlex.join(self._words())}"
 
     def timeline(self, answers: tuple[str, ...]) -> Timeline:

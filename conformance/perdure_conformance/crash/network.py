@@ -247,7 +247,7 @@ def _played(subject: Subject, workload: Workload, faults: tuple[Fault, ...]) -> 
 
 
 def _fitted(fault: Fault, messages: Sequence[Message]) -> Fault:
-    """Return what happens behind so many bytes, if fewer came, behind fewer."""
+    """Return a fault at a byte that its message did not reach at one that it did; any other as it is."""
     if not isinstance(fault, Network):
         return fault
     same = [message.size_bytes for message in messages if message.direction == fault.direction]

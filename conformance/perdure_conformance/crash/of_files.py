@@ -44,7 +44,7 @@ class OfFiles:
             "several clients, switched at each call: `perdure crash module:factory --layer schedule`, in Python alone",
             "connections that are cut, servers that are killed: `perdure crash` with --server",
             "a power cut after a kill: what was written before the kill, and not synced, is taken to be on the disk",
-            "a sync of a directory that fails, and a failed sync that succeeds when it is asked for again",
+            "a failed sync of a directory behind which a file is synced, and one that succeeds when asked for again",
             "a disk that loses what it has synced, or damages what nobody wrote to",
             "two requests at a time: the workload sends one after the other",
         )

@@ -34,9 +34,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "torn": "Of a write: a part of its sectors of 512 bytes is on the disk, in any order. So a log may end within a "
     "record: leave that out, and cut it off before anything is appended behind it.",
     "workload": "What is asked of a journal that is crashed.\n"
-    "append: small records of one run, and from the third append on of another one.\n"
-    "caches: snapshots and leases beside them; the default where these are claimed.\n"
-    "large: records that are larger than a page.\n"
+    "append: small records of one run, and from the third append on of two in turn.\n"
+    "caches: snapshots and leases beside them; the default of a journal that keeps files, if it claims any of these.\n"
+    "large: records of one run, larger than a sector, a page or a pipe.\n"
     "runs: two runs in turn.",
     "diverged": "Said of a trace: the journal did not make the calls that it made when it was recorded, so the crash "
     "that is to be played is none of it.",

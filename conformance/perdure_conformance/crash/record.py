@@ -66,7 +66,7 @@ def _rebuilt(state: Path, rebuildable: Sequence[str]) -> Mapping[str, bytes]:
 
 
 def _held_against(state: Path, trace: Trace, rebuildable: Sequence[str]) -> Trace:
-    """Return the trace; with a call that nobody saw, if what it shows is not what was left."""
+    """Return the trace; with a `Blind` call at its end, if what it shows is not what was left."""
     disk = Disk(trace)
     sentence = None if disk.blind else _difference(state, disk.image(Cut(len(trace.calls))), rebuildable)
     if sentence is None:
@@ -80,8 +80,7 @@ def _difference(state: Path, shown: Image, rebuildable: Sequence[str]) -> str | 
         left, known = (_by_name(each, rebuildable) for each in (image_of(state), shown))
     except CannotBeTried as reason:
         return f"{reason}"
-    names = [name for name in left.keys() | known.keys() if left.get(name, b"") != known.get(name, b"")]
-    names += left.keys() ^ known.keys()
+    names = {name for name, _ in left.items() ^ known.items()}
     if not names:
         return None
     return f"{min(names)} is not as the calls that were seen leave it: it was changed where nobody looked"

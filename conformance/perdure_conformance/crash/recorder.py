@@ -37,7 +37,7 @@ Key = tuple[int, int]
 READ: Final = "read"
 """What every call that reads a file is counted as."""
 LONGEST_FILE_BYTES: Final = 2**28
-"""Of a longer file no copies are made, as states of a disk are."""
+"""A longer file is not modelled: each state of a disk would be a copy of it."""
 
 _HERE: Final = -100
 _EMPTY_PATH, _FOLLOW = 0x1000, 0x400
@@ -260,8 +260,8 @@ class Recorder:
             return None
         # An inode that became free may have come to another file, elsewhere; one that has its name still is the same,
         # whatever path leads there: the program may see other mounts.
-        is_below = where == self._state or where.startswith(f"{self._state}/") or where.endswith(" (deleted)")
-        return file if is_below or not file or file in self._names.values() else None
+        is_ours = where == self._state or where.startswith(f"{self._state}/") or where.endswith(" (deleted)")
+        return file if is_ours or not file or file in self._names.values() else None
 
     def _is_said(self, stop: Stop, descriptor: int) -> bool:
         """Tell whether a descriptor is the standard output that the program was started with."""

@@ -47,6 +47,7 @@ SEEDS: Final = 20
 """How many seeds of what must pass are tried in full."""
 _APPENDS: Final = 2
 _TO_A_SECOND_RUN: Final = 3
+"""Appends until a second run begins: fewer do not show a fault of that."""
 _APPENDS_IN_FULL: Final = 4
 _SCHEDULES: Final = 60
 _ROUNDS: Final = 2
@@ -292,7 +293,7 @@ class _Served:
     broken: Literal["Server", "Client"]
 
 
-_SERVERS: Final[Mapping[str, _Served]] = {
+SERVED: Final[Mapping[str, _Served]] = {
     "AcknowledgesBeforeItCommits": _Served(
         "CRS-056",
         "Leaves each transaction open until the next append.",
@@ -371,9 +372,9 @@ _SERVERS: Final[Mapping[str, _Served]] = {
         "Server",
     ),
 }
-"""The servers and clients of the examples that are broken: what each breaks, which layer finds it, who is to blame.
+"""The servers and clients of the example that are broken, each with its fault in the words of its docstring.
 
-As a pattern: whether a server reads on when its client is gone, and how far, is a matter of time.
+What is to blame is a pattern: whether a server reads on when its client is gone, and how far, is a matter of time.
 """
 
 _SLOW: Final = frozenset({"KeepsAnUnreadReply", "KeepsItsLock"})
@@ -422,7 +423,7 @@ def planted() -> Mapping[str, Planted]:
                 "tcp_server.py" if each.broken == "Client" else f"broken_tcp.py {name}", is_slow=name in _SLOW
             ),
         )
-        for name, each in _SERVERS.items()
+        for name, each in SERVED.items()
     }
     return {**classes, **programs, **shared, **servers}
 

@@ -18,7 +18,7 @@ File = NewType("File", int)
 STATE_DIRECTORY: Final = File(0)
 
 BY_ITSELF: Final = ("O_SYNC", "O_DSYNC", "RWF_DSYNC")
-"""How a write is synced that asks for it itself: that write, and no other of its file."""
+"""What makes a write sync by itself: that covers it, with what it lies upon, and no other write of its file."""
 
 
 class Create(Struct, frozen=True, tag=True, forbid_unknown_fields=True):

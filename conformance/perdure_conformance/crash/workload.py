@@ -61,12 +61,13 @@ def _request(operation: Changing, identities: Identities) -> Request:
             return Request("acquire", {"run_id": run_id, "owner": owner, "ttl_ms": ttl_ms, "now_ms": now_ms})
 
 
+_FIRST_RUN_ALONE: Final = 2
+"""So many appends go to the first run before the second one begins."""
+
+
 def _second_from_the_third(index: int) -> int:
     """Return which run an append is of: a second one begins while the first is there, and then both grow in turn."""
-    return 0 if index < _THIRD else 1 - index % 2
-
-
-_THIRD: Final = 2
+    return 0 if index < _FIRST_RUN_ALONE else 1 - index % 2
 
 
 def _appends(
@@ -103,5 +104,5 @@ WORKLOADS: Final[Mapping[str, Callable[[int, random.Random], Sequence[Changing]]
     "large": lambda count, draw: _appends(count, draw, lambda _: 0, sizes_bytes=_PAGES_BYTES),
     "runs": lambda count, draw: _appends(count, draw, lambda index: index % 2),
 }
-"""Small records of one run, and from the third append on of another one too; snapshots and leases beside them; large
-records of one run; small ones of two runs in turn."""
+"""Small records of one run, and from the third append on of two in turn; snapshots and leases beside them; large
+records of one run; small ones of two runs in turn, from the first on."""

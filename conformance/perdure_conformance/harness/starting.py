@@ -1,4 +1,4 @@
-"""Why a program did not start, in words. Whatever watches a program imports it, and nothing that must be installed."""
+"""Why a program did not start, in words. It needs nothing that must be installed, as whatever watches a program."""
 
 from __future__ import annotations
 

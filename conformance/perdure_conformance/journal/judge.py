@@ -25,12 +25,12 @@ from perdure_conformance.verdict import Depth
 
 MACHINE: Final = "stateful machine"
 MACHINE_WITH_KILLS: Final = "stateful machine with kill -9"
-DRAWN: Final[Mapping[str, str]] = {
+FOUND_BY: Final[Mapping[str, str]] = {
     MACHINE: "A check that draws: sequences of operations that nobody wrote, from the seed, on one run and on several; "
     "each answer is compared with what the model allows, and what fails is made smaller.",
     MACHINE_WITH_KILLS: "The same with processes that are killed between operations, and started again.",
 }
-"""What is drawn, in words."""
+"""What a failure may be found by that is no written check, in words."""
 
 _BEYOND_THE_MACHINE: Final = frozenset({"JRN-022"})
 """The machine sends only what is claimed."""

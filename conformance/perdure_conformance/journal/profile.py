@@ -9,7 +9,7 @@ from perdure.journal.contract import Capabilities
 from perdure_conformance.journal import claims
 from perdure_conformance.journal.cases import JournalCase, replay, shrink
 from perdure_conformance.journal.dispatch import JOURNALS
-from perdure_conformance.journal.judge import DRAWN, checks_of, judge
+from perdure_conformance.journal.judge import FOUND_BY, checks_of, judge
 from perdure_conformance.journal.mutants import MUTANTS
 from perdure_conformance.journal.rules import RULES, Rules
 from perdure_conformance.journal.twins import TWINS
@@ -33,7 +33,7 @@ def under(rules: Rules) -> Profile[JournalCase, Capabilities]:
         not_covered=claims.not_covered,
         checks_of=checks_of,
         written=checks,
-        meanings={**claims.MEANINGS, **DRAWN},
+        meanings={**claims.MEANINGS, **FOUND_BY},
         mutants=MUTANTS,
         twins=TWINS,
         steps="operations",

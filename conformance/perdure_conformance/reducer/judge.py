@@ -36,13 +36,13 @@ from perdure_conformance.verdict import Depth
 DRAWN: Final = "drawn runs"
 GOLDEN: Final = "golden vectors"
 GENERATED: Final = "generated histories"
-DRAWN_IS: Final[Mapping[str, str]] = {
+FOUND_BY: Final[Mapping[str, str]] = {
     DRAWN: "A check that draws: runs of specifications that nobody wrote, from the seed; each event that is decided "
     "and each state is compared with the model's, and what fails is made smaller.",
     GOLDEN: "A check of the vectors in `fixtures/`: a question in a file each, with the model's answer.",
     GENERATED: "A check by as many histories as `--generated N` says, drawn from the seed, half of them damaged.",
 }
-"""What is not written, in words."""
+"""What a failure may be found by that is no written check, in words."""
 
 _ENOUGH: Final = 10
 """So many requirements that generated histories show to be broken are enough."""

@@ -9,7 +9,7 @@ from perdure_conformance.reducer.cases import ReducerCase, replay, shrink
 from perdure_conformance.reducer.contract import Capabilities
 from perdure_conformance.reducer.dispatch import KERNELS
 from perdure_conformance.reducer.golden import golden_digest
-from perdure_conformance.reducer.judge import DRAWN_IS, checks_of, judge
+from perdure_conformance.reducer.judge import FOUND_BY, checks_of, judge
 from perdure_conformance.reducer.mutants import MUTANTS
 from perdure_conformance.reducer.rules import RULES
 from perdure_conformance.reducer.twins import TWINS
@@ -30,7 +30,7 @@ REDUCER: Final = Profile(
     not_covered=claims.not_covered,
     checks_of=checks_of,
     written=checks,
-    meanings={**claims.MEANINGS, **DRAWN_IS},
+    meanings={**claims.MEANINGS, **FOUND_BY},
     mutants=MUTANTS,
     twins=TWINS,
     steps="questions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,11 +21,11 @@ from perdure_conformance.suite import Judgement, Options, Progress, Replay, Viol
 from perdure_conformance.verdict import Depth
 
 DRAWN: Final = "drawn documents"
-DRAWN_IS: Final = (
-    "A check that draws: documents that nobody wrote, good ones and some with faults, from the seed; each verdict is "
-    "compared with the model's, and what fails is made smaller."
-)
-"""What that is, in words."""
+FOUND_BY: Final[Mapping[str, str]] = {
+    DRAWN: "A check that draws: documents that nobody wrote, good ones and some with faults, from the seed; each "
+    "verdict is compared with the model's, and what fails is made smaller.",
+}
+"""What a failure may be found by that is no written check, in words."""
 
 _TOLD_OF_ALL: Final = frozenset({"SPC-002", "SPC-028", "SPC-029"})
 """Judged whenever a document is accepted or refused, whatever it is there for."""

@@ -8,7 +8,7 @@ from perdure_conformance.spec import claims
 from perdure_conformance.spec.cases import SpecCase, replay, shrink
 from perdure_conformance.spec.contract import Capabilities
 from perdure_conformance.spec.dispatch import VALIDATORS
-from perdure_conformance.spec.judge import DRAWN, DRAWN_IS, checks_of, judge
+from perdure_conformance.spec.judge import FOUND_BY, checks_of, judge
 from perdure_conformance.spec.mutants import MUTANTS
 from perdure_conformance.spec.rules import RULES
 from perdure_conformance.spec.twins import TWINS
@@ -29,7 +29,7 @@ SPEC: Final = Profile(
     not_covered=claims.not_covered,
     checks_of=checks_of,
     written=checks,
-    meanings={**claims.MEANINGS, DRAWN: DRAWN_IS},
+    meanings={**claims.MEANINGS, **FOUND_BY},
     mutants=MUTANTS,
     twins=TWINS,
     steps="documents",
