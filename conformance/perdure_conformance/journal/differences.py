@@ -92,11 +92,11 @@ def cut(value: JsonValue) -> JsonValue:
     """Return a JSON value in which long text and long lists are cut."""
     match value:
         case str() if len(value) > 120:
-            return f"{value[:60]}… ({len(value)} characters)"
+            return f"{value[:60]}... ({len(value)} characters)"
         case dict():
             return {key: cut(member) for key, member in value.items()}
         case list() if len(value) > 4:
-            return [*(cut(item) for item in value[:4]), f"… ({len(value)} in all)"]
+            return [*(cut(item) for item in value[:4]), f"... ({len(value)} in all)"]
         case list() | tuple():
             return [cut(item) for item in value]
         case _:
