@@ -52,6 +52,16 @@ def test_an_unexpected_pass_fails_and_names_the_line(tmp_path: Path) -> None:
     assert ": 1 pass, 1 fail; of 2 expected failures, 1 is not as expected." in told
 
 
+def test_what_is_mended_and_still_expected_to_fail_is_told_once(tmp_path: Path) -> None:
+    _, broken, _ = checked(tmp_path, "KeepsTheLoser", ONE)
+    _, mended, _ = checked(tmp_path, "DropsNul", ONE)
+    for name, report in (("before.json", broken), ("after.json", mended)):
+        (tmp_path / name).write_text(json.dumps(report), "utf-8")
+    told = perdure("diff", "before.json", "after.json", cwd=tmp_path).stdout.splitlines()
+    (line,) = [line for line in told if line.startswith(("  worse ", "  better ")) and "JRN-007" in line]
+    assert line.startswith("  worse    JRN-007  known.yaml:1: JRN-007 is expected to fail, and passes")
+
+
 def test_what_was_not_selected_says_nothing(tmp_path: Path) -> None:
     code, report, _ = checked(tmp_path, "KeepsTheLoser", ONE + "- {requirement: JRN-001, reason: unseen}\n")
     assert (code, report["surprises"]) == (0, [])

@@ -123,10 +123,11 @@ class CrashCase(Case, frozen=True, kw_only=True, tag="crash"):
         return [*lines, f"replay    perdure crash {shlex.join(self._words())} --replay {shlex.quote(self.line)}"]
 
     def _told(self) -> Iterator[str]:
-        """Yield what was asked, with its answers."""
+        """Yield what was asked, with its answers; the first is that whose acknowledgement has the number 1."""
         nothing = "the crash came first" if self.server is None else "no answer came"
-        has_several = len({each.params["run_id"] for each in self.asked if "run_id" in each.params}) > 1
-        for number, each in enumerate(self.asked):
+        asked = [each for each in self.asked if each.method != "initialize"]
+        has_several = len({each.params["run_id"] for each in asked if "run_id" in each.params}) > 1
+        for number, each in enumerate(asked, 1):
             run = f" of run {each.params['run_id']}" if has_several and "run_id" in each.params else ""
             yield f"{number}. {_in_words(each)}{run} → {_answer_in_words(each) or nothing}"
 

@@ -197,14 +197,15 @@ def in_words(found: Comparison) -> list[str]:
     """Return the comparison for people: each requirement once, in a list if it is in one report alone and no worse."""
     unselected, in_one_alone = _unselected(found), _in_one_alone(found)
     together = {*unselected, *in_one_alone, *_of_no_account(found)}
-    count = len(found.regressions)
+    regressions = set(found.regressions)
+    count = len(regressions)
     worse = f"{count} REGRESSION{'S' if count > 1 else ''}" if count else "NO REGRESSION"
     lines = [f"{worse}  {tell_outcome(found.before)} before, {tell_outcome(found.after)} after"]
     for heading, wanted in (("worse", "worse"), ("better", "better"), ("changed", "neither")):
         lines += [
             f"  {heading:<8} {change.id}  {_told(change.before)} → {_told(change.after)}"
             for change in found.changes
-            if change.way == wanted and change.id not in together
+            if change.way == wanted and change.id not in together and (change.id in regressions) == (wanted == "worse")
         ]
     if unselected:
         lines.append(
