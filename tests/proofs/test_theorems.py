@@ -109,7 +109,7 @@ def test_a_theorem_that_there_is_not_is_wrong_usage() -> None:
 
 @pytest.mark.parametrize(
     ("missing", "needed"),
-    [("perdure_proofs", "a checkout"), ("z3", "z3-solver"), ("crosshair", "crosshair-tool")],
+    [("perdure_proofs", "the folder proofs/"), ("z3", "z3-solver"), ("crosshair", "crosshair-tool")],
 )
 def test_an_installed_wheel_says_what_proofs_need(missing: str, needed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [each for each in sys.modules if each.partition(".")[0] == "perdure_proofs"]:

@@ -65,8 +65,8 @@ _NAMES: Final = (
     "reopen and go on",
     "replays and conflicts after a reopen",
     "a renewal over a reopen",
-    "kill -9 and go on",
     "epochs over kill -9",
+    "kill -9 and go on",
 )
 
 STEPS: Final[tuple[Script, ...]] = tuple(
