@@ -41,6 +41,8 @@ from perdure_conformance.vectors.folder import wanted_of
 from perdure_conformance.verdict import CONFORMANT, NO_VERDICT, NOT_CONFORMANT
 
 _TIMEOUT_S: Final = 0.5
+"""For whoever does not answer; those that do may be on a busy machine."""
+_PATIENT_S: Final = 30.0
 
 PAGES: Final = ("tool.md",)
 """The pages whose requirements are checked here."""
@@ -92,7 +94,7 @@ def yes_and_no_are_not_enough(tool: Tool) -> Complaint:
 def odd_is_not_wrong(tool: Tool) -> Complaint:
     """Judge every odd twin."""
     for name, twin in TWINS.items():
-        judgement = _judged(tool, twin.target)
+        judgement = _judged(tool, twin.target, timeout_s=_PATIENT_S)
         if judgement.findings:
             return f"{name} is accused of {', '.join(judgement.findings)}"
     return None
@@ -563,8 +565,9 @@ def _judged(
     target: Target,
     only: frozenset[str] = frozenset(),
     parts: frozenset[Part] = frozenset({"written"}),
+    timeout_s: float = _TIMEOUT_S,
 ) -> Judgement:
-    return tool.journal.judge(target, Options("quick", timeout_s=_TIMEOUT_S, only=only, parts=parts, smaller=False))
+    return tool.journal.judge(target, Options("quick", timeout_s=timeout_s, only=only, parts=parts, smaller=False))
 
 
 def _report(tool: Tool, target: Target, only: frozenset[str] = frozenset(), terms: Terms = NO_TERMS) -> Report:
