@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -99,3 +101,23 @@ def test_a_program_in_the_midst_of_its_start_is_looked_at_again(monkeypatch: pyt
     seen = iter([b"", b"", b"PERDURE_ADAPTER=1\0"])
     monkeypatch.setattr(process, "_content", lambda _: next(seen))
     assert process._environment("/proc/self") == b"PERDURE_ADAPTER=1\0"
+
+
+class Changing(dict[str, str]):
+    """An environment out of which a variable is taken while it is read."""
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*super().__iter__(), "TAKEN_AWAY")
+
+    keys = __iter__  # type: ignore[assignment]
+
+
+def test_a_variable_that_is_taken_away_meanwhile_does_not_keep_a_program_from_its_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "environ", Changing(os.environ))
+    connection = connect("honest-noisy-inline", timeout_s=30)
+    try:
+        assert connection.call("initialize", PARAMS["initialize"])
+    finally:
+        connection.close()

@@ -74,7 +74,7 @@ class ProcessConnection:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                env={**os.environ, _MARKER: self._marker},
+                env={**_inherited(), _MARKER: self._marker},
             )
         except (OSError, ValueError) as error:
             told = f"{command[0]!a} cannot be started: {why_not_started(command[0], error)}"
@@ -275,6 +275,11 @@ def _kill_marked(marker: str) -> None:
                 environment = _environment(f"/proc/{name}")
                 if wanted in environment and wanted in environment.split(b"\0"):
                     _kill_and_wait(int(name))
+
+
+def _inherited() -> dict[str, str]:
+    """Return the environment of this process; another thread may take variables away meanwhile, as pytest does."""
+    return {name: value for name in os.environ if (value := os.environ.get(name)) is not None}
 
 
 def _environment(process: str) -> bytes:
