@@ -3,7 +3,8 @@
 A mutant counts as killed if a check blames the requirement that it breaks. It must also pass once that requirement,
 and the overlaps that it names, are switched off: else something unnamed found it, and the kill may be an accident.
 
-A quick look at a mutant sees only that it is found, and that it fails again on fresh state.
+A quick look at a mutant sees only that it is found, and that it fails again on fresh state. At some it looks more
+closely, though not for accidents where each written check shows one requirement.
 """
 
 from __future__ import annotations
@@ -66,8 +67,11 @@ def find(profile: AnyProfile, mutant: Mutant, seed: int) -> Kill:
     return Kill(mutant, finding.seconds, finding.found_by, drawn_alone=None, size=0, problems=problems, whole=False)
 
 
-def kill(profile: AnyProfile, mutant: Mutant, seed: int, *, full: bool = False) -> Kill:
-    """Judge one mutant, with its requirement and without. `full` also shows what is drawn finds alone."""
+def kill(profile: AnyProfile, mutant: Mutant, seed: int, *, full: bool = False, accidents: bool = True) -> Kill:
+    """Judge one mutant, with its requirement and, to see accidents, without.
+
+    `full` also shows what is drawn finds alone.
+    """
     aim = frozenset({mutant.breaks})
     quick = Options("quick", seed, smaller=False)
     first = replace(quick, only=aim) if profile.written_stands_alone else quick
@@ -82,9 +86,10 @@ def kill(profile: AnyProfile, mutant: Mutant, seed: int, *, full: bool = False) 
     else:
         case = profile.shrink(finding.case, profile.target_of(finding.case), attempts=_ATTEMPTS_TO_SHRINK)
         problems += _problems_of_case(profile, case)
-    without = _judge(profile, mutant, replace(quick, off=aim | frozenset(mutant.overlaps)))
-    if without.findings:
-        problems.append(f"also breaks {', '.join(without.findings)}, which it does not name")
+    if accidents:
+        without = _judge(profile, mutant, replace(quick, off=aim | frozenset(mutant.overlaps)))
+        if without.findings:
+            problems.append(f"also breaks {', '.join(without.findings)}, which it does not name")
     return Kill(
         mutant=mutant,
         seconds=finding.seconds if finding else 0.0,
@@ -92,6 +97,7 @@ def kill(profile: AnyProfile, mutant: Mutant, seed: int, *, full: bool = False) 
         drawn_alone=(mutant.breaks in drawn.findings) if drawn_alone else None,
         size=case.size if case else 0,
         problems=tuple(problems),
+        whole=accidents,
     )
 
 
@@ -110,21 +116,41 @@ def _problems_of_case(profile: AnyProfile, case: Case) -> Iterator[str]:
         yield "its case fails in two ways"
 
 
-def check_good(profile: AnyProfile, good: Twin, seeds: tuple[int, ...], first: Depth = "quick") -> Pass:
-    """Judge one good implementation, for each seed, the first at a depth of its own.
+def a_third(profile: AnyProfile, name: str, which: int) -> frozenset[str]:
+    """Return the requirements that one good implementation is asked about at a quick look, at another another third.
 
-    Written checks that say the same for every seed are asked once.
+    None means all: what is built in, or where a written check shows several requirements.
     """
+    if name not in profile.twins or not profile.written_stands_alone:
+        return frozenset()
+    first = (which + list(profile.twins).index(name)) % 3
+    return frozenset(requirement.id for requirement in profile.requirements()[first::3])
+
+
+def check_good(
+    profile: AnyProfile,
+    good: Twin,
+    seeds: tuple[int, ...],
+    first: Depth = "quick",
+    *,
+    only: frozenset[str] = frozenset(),
+    written_once: bool = False,
+) -> Pass:
+    """Judge one good implementation, for each seed, the first at a depth of its own; of all requirements, or of some.
+
+    Written checks that say the same for every seed are asked once; with `written_once`, all of them.
+    """
+    written_once = written_once or profile.written_stands_alone
     began = time.monotonic()
     problems = []
     reached: set[str] = set()
     for seed in seeds:
-        options = Options(first if seed == seeds[0] else "quick", seed)
-        if profile.written_stands_alone and seed != seeds[0]:
+        options = Options(first if seed == seeds[0] else "quick", seed, only=only)
+        if written_once and seed != seeds[0]:
             options = replace(options, parts=frozenset({"drawn"}))
         judgement = profile.judge(good.target, options)
         problems += [f"seed {seed}: is accused of {failure}" for failure in judgement.findings]
-        if not profile.written_stands_alone:
+        if not written_once:
             reached.clear()
         reached.update(judgement.reached)
         if judgement.description is not None:
@@ -132,7 +158,7 @@ def check_good(profile: AnyProfile, good: Twin, seeds: tuple[int, ...], first: D
             problems += [
                 f"seed {seed}: {requirement.id} is claimed and was not reached"
                 for requirement in profile.rules.claimed(profile.pages, claims, in_process=in_process)
-                if requirement.id not in reached
+                if requirement.id not in reached and (not only or requirement.id in only)
             ]
     return Pass(good.name, good.oddity, time.monotonic() - began, tuple(problems))
 

@@ -24,7 +24,7 @@ from perdure_conformance.tool.trial import Tool, ToolMutant
 
 FULL = os.environ.get("PERDURE_FULL") == "1"
 QUICK = () if FULL else ("--quick",)
-"""By default each mutant must be found, and a tenth of them, another each day, is looked at whole."""
+"""By default each mutant must be found, and a tenth of them, another each day, is looked at more closely."""
 
 
 @pytest.mark.parametrize("profile", ["journal", "spec", "reducer", "tool"])
