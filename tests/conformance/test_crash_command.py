@@ -15,6 +15,9 @@ from perdure.journal.contract import Capabilities
 from perdure_conformance import data
 from perdure_conformance.cli import command_line
 from perdure_conformance.crash import campaign
+from perdure_conformance.crash.findings import Layer
+from perdure_conformance.crash.judge import AFTER_A_FAILED_SYNC
+from perdure_conformance.crash.mutants import MUTANTS
 from perdure_conformance.crash.recording import why_not
 from perdure_conformance.crash.recovery import recoverer, scratch
 from perdure_conformance.crash.replay import parse
@@ -194,6 +197,29 @@ def test_a_sync_that_failed_covers_nothing_and_a_journal_that_says_so_is_not_acc
     words = ["--layer", "power", "--appends", "1", "--workload", "append", "--level", "ordered"]
     code, told = crash("lines", *words, "--report", str(tmp_path), "--json")
     assert (code, verdicts(json.loads(told))["CRS-042"]) == (0, "pass")
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "appends", "fewest"),
+    [
+        ("NeverSyncs", "power", 4, 1),
+        ("AcknowledgesBeforeTheSync", "power", 2, 1),
+        ("DoesNotSyncTheDirectoryItRenamesIn", "power", 2, 1),
+        ("AcknowledgesAlthoughTheSyncFailed", "power", 2, 1),
+        ("SyncsTheDirectoryForItsFirstRunAlone", "power", 4, 3),
+        ("CutsOffWhatWasAcknowledged", "calls", 2, 1),
+    ],
+)
+def test_a_case_has_as_few_appends_as_show_it(name: str, layer: Layer, appends: int, fewest: int) -> None:
+    mutant = MUTANTS[name]
+    level = None if mutant.breaks == AFTER_A_FAILED_SYNC else campaign.level_of(mutant.breaks)
+    plan = campaign.Plan(layers=[layer], level=level, workload="append", appends=appends, until=mutant.breaks)
+    found = campaign.crash(mutant.target, plan, say_nothing).found[mutant.breaks]
+    replay = parse(found.replay)
+    assert replay.workload.appends == fewest
+    again = campaign.play(mutant.target, replay, 10)
+    assert again is not None
+    assert (again.requirement, again.blame) == (found.requirement, found.blame)
 
 
 def test_a_recovery_from_a_power_cut_is_killed_at_each_of_its_calls() -> None:

@@ -195,7 +195,7 @@ def _crash(out: Console, problems: list[str], *, seed: int, jobs: int, full: boo
         out.print(f"crash: nothing is tried. {reason}", markup=False, soft_wrap=True)
         return {"not_tried": [reason]}
     with scratch() as folder:
-        kills = _each("crash mutants", _crash_kill, [(name, folder, seed) for name in crash.planted()], jobs)
+        kills = _each("crash mutants", _crash_kill, [(name, folder, seed, full) for name in crash.planted()], jobs)
         goods = _each("good journals", _crash_good, [(name, folder, seed, full) for name in crash.good_ones()], jobs)
     killed = [kill for kill in kills if isinstance(kill, crash.Kill)]
     passed = [good for good in goods if isinstance(good, crash.Pass)]
@@ -234,10 +234,10 @@ def _print_crashes(out: Console, kills: list[crash.Kill], goods: list[crash.Pass
     out.print("Each finding was played again from its line and from its folder.")
 
 
-def _crash_kill(item: tuple[str, Path, int]) -> crash.Kill | str:
-    name, folder, seed = item
+def _crash_kill(item: tuple[str, Path, int, bool]) -> crash.Kill | str:
+    name, folder, seed, full = item
     try:
-        return crash.kill(crash.planted()[name], folder, seed)
+        return crash.kill(crash.planted()[name], folder, seed, full=full)
     except NoSuchProgram as reason:
         return f"{name}: {reason}"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -29,7 +29,7 @@ from perdure_conformance.crash.judge import (
 from perdure_conformance.crash.record import record
 from perdure_conformance.crash.recording import REBUILDABLE, Recording, why_not
 from perdure_conformance.crash.recovery import Recoverer, recoverer, scratch
-from perdure_conformance.crash.replay import Failure, Power, Replay, ReplayError, Undisturbed, Workload
+from perdure_conformance.crash.replay import Failure, Power, Replay, ReplayError, Undisturbed, Workload, parse
 from perdure_conformance.crash.windows import CannotBeTried, Crashed, Judged, Part, Start, Windows
 from perdure_conformance.harness.connection import AdapterFault, Silence
 from perdure_conformance.harness.targets import Target
@@ -55,6 +55,8 @@ def layers_of(requirement: str) -> tuple[Layer, ...]:
 _FEW: Final = 5
 _FAILED_SYNCS: Final = 8
 """How many syncs are made to fail, one in each recording."""
+_FEWEST: Final = 5
+"""So many appends, and fewer, may show what was found with more."""
 _OF_ERRORS: Final = frozenset({AFTER_AN_ERROR, AFTER_A_FAILED_SYNC})
 
 
@@ -75,6 +77,8 @@ class Plan:
     """Which windows are tried."""
     until: str | None = None
     """The requirement that ends it once it is found broken; None if all is to be found."""
+    smaller: bool = True
+    """Whether what is found is looked for with fewer appends."""
 
 
 @dataclass(slots=True)
@@ -202,10 +206,7 @@ def play(target: Target, replay: Replay, timeout_s: float, rebuildable: Sequence
         if wrong is None:
             return None
         found = power.finding(bench, last.level, cut)
-        if failure is not None:
-            told = _of_failed_sync(found, recorded, bench, replay.workload, failure)
-        else:
-            told = _of_power(found, recorded, bench, replay.workload)
+        told = _of_power(found, recorded, bench, replay.workload, failure)
         return replace(told, stderr=opened.last_words().stderr)
 
 
@@ -257,6 +258,7 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         return
     for finding in judged.findings.values():
         outcome.found[finding.requirement] = _of_power(finding, recorded, bench, outcome.workload)
+    _with_fewer_appends(target, opened, folder, outcome, progress)
     outcome.counts.update({f"{level}": count for level, count in judged.states.items()})
     outcome.highest_level = judged.highest_level
     for level, cut in judged.kinds.values():
@@ -291,33 +293,68 @@ def _fail_syncs(
         judged = power.judge(bench, levels=["ordered"], rules=["lost"])
         outcome.counts["failed syncs"] += not judged.blind
         for finding in judged.findings.values():
-            outcome.found[AFTER_A_FAILED_SYNC] = _of_failed_sync(finding, failed, bench, outcome.workload, failure)
+            outcome.found[AFTER_A_FAILED_SYNC] = _of_power(finding, failed, bench, outcome.workload, failure)
+            _with_fewer_appends(target, opened, folder, outcome, progress, failure)
             return
 
 
-def _of_failed_sync(
-    finding: power.Finding, recorded: power.Recorded, bench: power.Bench, workload: Workload, failure: Failure
+def _with_fewer_appends(
+    target: Target,
+    opened: Recoverer,
+    folder: Path,
+    outcome: Outcome,
+    progress: Progress,
+    failure: Failure | None = None,
+) -> None:
+    """Put what shows the same with the fewest appends in the place of what power cuts have found."""
+    plan, workload = outcome.plan, outcome.workload
+    assert workload is not None
+    sought = set(outcome.found) if failure is None else {AFTER_A_FAILED_SYNC}
+    left = {each for each in sought if plan.smaller and outcome.is_judged_at(level_of(each))}
+    for appends in range(1, workload.appends):
+        may_show = [outcome.found[each] for each in left if _may_show(outcome.found[each], appends)]
+        if not may_show:
+            continue
+        progress("power, fewer appends", appends, workload.appends - 1)
+        fewer = replace(workload, appends=appends)
+        place = folder / f"fewer-{appends}{'' if failure is None else '-failed'}"
+        try:
+            recorded = record(target, fewer, place, plan.timeout_s, failure or Undisturbed(), plan.rebuildable)
+        except (AdapterFault, Silence):
+            continue  # It was not so with more.
+        bench = power.Bench(recorded, opened, folder)
+        levels = [level for level in LEVELS if any(found.level == level for found in may_show)]
+        for finding in power.judge(bench, levels=levels, draws=0).findings.values():
+            found = _of_power(finding, recorded, bench, fewer, failure)
+            if found.requirement in left:
+                outcome.found[found.requirement] = found
+                left.remove(found.requirement)
+
+
+def _may_show(found: Found, appends: int) -> bool:
+    """Tell whether so many appends may show the same: a few may, or those that were asked before the crash."""
+    asked = sum(each.method == "append" for each in found.exchanges)
+    return appends <= _FEWEST or appends in {asked - 1, asked}
+
+
+def _of_power(
+    finding: power.Finding,
+    recorded: power.Recorded,
+    bench: power.Bench,
+    workload: Workload,
+    failure: Failure | None = None,
 ) -> Found:
-    found = _of_power(finding, recorded, bench, workload)
+    """Return a finding as one of this layer; with the sync that failed before it, if one did."""
     cut = Power(finding.level, finding.cut.calls, deviations(finding.cut, recorded.trace))
-    return replace(
-        found,
-        requirement=AFTER_A_FAILED_SYNC,
-        blame=f"{failure.call} {failure.ordinal} failed, and {found.blame}",
-        replay=f"{Replay(workload, (failure, cut))}",
-    )
-
-
-def _of_power(finding: power.Finding, recorded: power.Recorded, bench: power.Bench, workload: Workload) -> Found:
-    fault = Power(finding.level, finding.cut.calls, deviations(finding.cut, recorded.trace))
+    behind = "" if failure is None else f"{failure.call} {failure.ordinal} failed, and "
     return Found(
-        requirement=finding.requirement,
+        requirement=finding.requirement if failure is None else AFTER_A_FAILED_SYNC,
         layer="power",
         level=finding.level,
         rule=finding.rule,
-        blame=finding.blame,
+        blame=f"{behind}{finding.blame}",
         sentence=finding.sentence,
-        replay=f"{Replay(workload, (fault,))}",
+        replay=f"{Replay(workload, (cut,) if failure is None else (failure, cut))}",
         image=bench.left(finding.cut),
         exchanges=tuple(recorded.before(finding.answered)),
         recovered=finding.recovered,
@@ -334,6 +371,8 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         ) as tried:  # Whatever ends it, nothing is started before the folder goes.
             diverged = _try_each(tried, outcome, progress)
         diverged += disturb_recoveries(windows, outcome, progress)
+        for found in [each for each in outcome.found.values() if each.layer == "calls"]:
+            _behind_fewer_appends(target, opened, folder, outcome, found)
     except CannotBeTried as reason:
         outcome.open["calls"] = f"{reason}"
         return
@@ -374,6 +413,26 @@ def _try_each(tried: Iterable[Judged], outcome: Outcome, progress: Progress) -> 
         if wrong >= _FEW or outcome.plan.until in outcome.found:
             break
     return diverged
+
+
+def _behind_fewer_appends(target: Target, opened: Recoverer, folder: Path, outcome: Outcome, found: Found) -> None:
+    """Put the same window with the fewest appends that show the same in the place of one that was found."""
+    plan, replay = outcome.plan, parse(found.replay)
+    if not plan.smaller or not outcome.is_judged_at(level_of(found.requirement)) or isinstance(replay.faults[0], Power):
+        return
+    for appends in (each for each in range(1, replay.workload.appends) if _may_show(found, each)):
+        fewer = replace(replay, workload=replace(replay.workload, appends=appends))
+        place = folder / f"{found.requirement}-{appends}"
+        place.mkdir()
+        windows = Windows(target, fewer.workload, opened, place, plan.timeout_s, rebuildable=plan.rebuildable)
+        with suppress(CannotBeTried, AdapterFault, Silence):
+            judged = windows.play(fewer)
+            if judged.broken is None or judged.diverged is not None:
+                continue
+            again = _of_window(judged)
+            if again.requirement == found.requirement:
+                outcome.found[found.requirement] = again
+                return
 
 
 def _of_window(judged: Judged) -> Found:

@@ -64,7 +64,7 @@ class OfFiles:
 
     def judge(self, judgement: Judgement, target: Target, options: Options, progress: Progress) -> None:
         """Add to a judgement what came of all this. An adapter fault ends it, and is in the judgement."""
-        plan = replace(self.plan, seed=options.seed, timeout_s=options.timeout_s)
+        plan = replace(self.plan, seed=options.seed, timeout_s=options.timeout_s, smaller=options.smaller)
         outcome = campaign.crash(target, plan, progress)
         judgement.description = judgement.description or outcome.description
         if outcome.fault is not None:

@@ -507,8 +507,11 @@ def _server(words: str, *, is_slow: bool) -> Behind:
     return Behind(command=command, connect=("ADDRESS", "TIMEOUT_S=0.2") if is_slow else ("ADDRESS",))
 
 
-def kill(mutant: Planted, folder: Path, seed: int) -> Kill:
-    """Let each layer find a mutant, and play what it found again. Raises `NoSuchProgram`."""
+def kill(mutant: Planted, folder: Path, seed: int, *, full: bool = False) -> Kill:
+    """Let each layer find a mutant, in full with as few appends as show it, and play what it found again.
+
+    Raises `NoSuchProgram`.
+    """
     began = time.monotonic()
     target = mutant.target(folder)
     blame: dict[Layer, str] = {}
@@ -516,7 +519,7 @@ def kill(mutant: Planted, folder: Path, seed: int) -> Kill:
     problems: list[str] = []
     for layer in mutant.guilty:
         campaign = mutant.campaign(layer)
-        judgement = _judged(campaign, target, seed, mutant.breaks)
+        judgement = _judged(campaign, target, seed, mutant.breaks, smaller=full)
         finding = judgement.findings.get(mutant.breaks)
         if finding is None or not _is_its_own(finding.case, mutant.breaks):
             others = ", ".join(sorted(_judged(campaign, target, seed).findings)) or "nothing"
@@ -534,9 +537,9 @@ def kill(mutant: Planted, folder: Path, seed: int) -> Kill:
     return Kill(mutant.name, mutant.breaks, mutant.fault, blame, replays, time.monotonic() - began, tuple(problems))
 
 
-def _judged(campaign: Campaign, target: Target, seed: int, *only: str) -> Judgement:
+def _judged(campaign: Campaign, target: Target, seed: int, *only: str, smaller: bool = False) -> Judgement:
     judgement = Judgement()
-    options = Options("normal", seed, timeout_s=_TIMEOUT_S, only=frozenset(only))
+    options = Options("normal", seed, timeout_s=_TIMEOUT_S, only=frozenset(only), smaller=smaller)
     campaign.judge(judgement, target, options, say_nothing)
     return judgement
 
