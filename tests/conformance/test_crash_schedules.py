@@ -56,7 +56,8 @@ def test_each_mutant_is_found_by_the_name_of_its_requirement_and_plays_again(nam
         found[mutant.breaks].blame,
         found[mutant.breaks].sentence,
     )
-    assert "client 1 stops before " in again.blame
+    assert " stops before " in again.blame
+    assert parse(found[mutant.breaks].replay).workload.appends == (3 if name == "OpensAsIfAlone" else 2)
 
 
 def test_every_requirement_has_a_mutant() -> None:

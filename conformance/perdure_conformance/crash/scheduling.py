@@ -1,8 +1,8 @@
 """Layer 4: several clients append to one Python journal, switched at each call, and the power goes while they do.
 
 A schedule is run to its end once. A crash after so many calls is what the trace of those leaves, so one schedule is
-crashed at many places. Schedules are drawn; what finds a fault is made smaller: fewer switches, less lost, an earlier
-crash.
+crashed at many places. Schedules are drawn; what finds a fault is made smaller: fewer appends, fewer switches, less
+lost, an earlier crash.
 
 Source: `docs/spec/crash.md`, "Several clients"; "Layers, by value" of the crash design.
 """
@@ -66,6 +66,8 @@ REQUIREMENTS: Final[Mapping[Rule, str]] = {
 SCHEDULES: Final = 400
 """How many schedules are drawn."""
 
+_SCHEDULES_OF_FEWER: Final = 60
+"""How many schedules of fewer appends are drawn for what was found with more."""
 _CRASHES: Final = 6
 """At how many places each schedule is crashed."""
 _FEW: Final = 5
@@ -422,7 +424,9 @@ def _search(stage: Stage, workload: Workload, judged: Judged, schedules: int, pr
             requirement = REQUIREMENTS[problem.rule]
             if requirement not in judged.found:
                 progress(f"schedule, {requirement} is made smaller", 0, 1)
-                judged.found[requirement] = _smallest(stage, asked, scheduled, cut, problem.rule, judged.level)
+                case = _Case(asked, scheduled.choices, cut, scheduled, stage.bench(scheduled))
+                fewer = _with_fewer_appends(stage, case, problem.rule, judged.level)
+                judged.found[requirement] = _smallest(stage, fewer or case, problem.rule, judged.level)
         if wrong >= _FEW:
             return
 
@@ -480,11 +484,23 @@ class _Case:
         return len(self.choices)
 
 
-def _smallest(
-    stage: Stage, workload: Workload, scheduled: Scheduled, cut: Cut, rule: Rule, level: DurabilityLevel
-) -> Found:
+def _with_fewer_appends(stage: Stage, case: _Case, rule: Rule, level: DurabilityLevel) -> _Case | None:
+    """Return what breaks the same rule with the fewest appends of at least two clients; None if no schedule does."""
+    for appends in range(2, case.workload.appends):
+        workload = replace(case.workload, appends=appends)
+        for number in range(_SCHEDULES_OF_FEWER):
+            random = Random(f"{workload}/{number}")  # noqa: S311 - a draw must be the same again
+            with suppress(CannotBeScheduled, AdapterFault):
+                scheduled = stage.run(workload, drawn(random))
+                bench = stage.bench(scheduled)
+                for cut in _cuts(bench.disk, level, random):
+                    if _breaks(bench, cut, rule):
+                        return _Case(workload, scheduled.choices, cut, scheduled, bench)
+    return None
+
+
+def _smallest(stage: Stage, case: _Case, rule: Rule, level: DurabilityLevel) -> Found:
     """Make a finding smaller: fewer switches, each time with whichever crash still shows it, then less of a crash."""
-    case = _Case(workload, scheduled.choices, cut, scheduled, stage.bench(scheduled))
     tried: set[tuple[int, ...]] = {case.choices}
 
     def candidates(case: _Case) -> Iterator[_Case]:

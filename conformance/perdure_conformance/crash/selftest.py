@@ -275,7 +275,7 @@ _PROGRAMS: Final = (
 _SWITCHED: Final = {
     "ChecksBeforeItLocks": "stops before a lock on a file",
     "StoresWhatItRefuses": "stops before (read perdure.log|a lock on a file)",
-    "LeavesWhatItRefused": "stops before a lock on a file",
+    "LeavesWhatItRefused": "stops before (read perdure.log|a lock on a file)",
     "IndexesBeforeItWrites": "stops before write perdure.log",
     "SharesAPosition": "stops before write perdure.log",
     "CountsOnTheSyncOfAnother": "stops before fsync perdure.log",
