@@ -44,7 +44,7 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
 
 
 def test_check_alone_judges_the_embedded_default_and_reaches_all_that_it_claims(tmp_path: Path) -> None:
-    done = perdure("check", "--json", cwd=tmp_path)
+    done = perdure("check", "--depth", "quick", "--json", cwd=tmp_path)
     report = report_of(done)
     assert done.returncode == 0
     assert report["target"]["name"] == "sqlite"
@@ -76,11 +76,11 @@ def test_the_example_in_node_is_conformant(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed: its example is not covered")
 def test_the_reducer_in_node_is_conformant(tmp_path: Path) -> None:
     adapter = EXAMPLES / "node-reducer/adapter.mjs"
-    words = ("--command", f"node {adapter}", "--depth", "quick", "--generated", "400", "--json")
+    words = ("--command", f"node {adapter}", "--depth", "quick", "--generated", "200", "--json")
     done = perdure("check", "reducer", *words, cwd=tmp_path)
     report = report_of(done)
     assert done.returncode == 0
-    assert (report["counts"]["generated histories"], report["counts"]["disagreements"]) == (400, 0)
+    assert (report["counts"]["generated histories"], report["counts"]["disagreements"]) == (200, 0)
     assert report["level"] == "Kernel with state, codes, jitter, records, snapshots"
     assert "not_reached" not in verdicts(report).values()
 
@@ -329,20 +329,20 @@ def test_explain_tells_what_a_claim_wakes(tmp_path: Path) -> None:
 
 
 def test_explain_knows_requirements_refusals_and_faults(tmp_path: Path) -> None:
-    explained = json.loads(perdure("explain", "jrn-008", "--json", cwd=tmp_path).stdout)
+    explained = json.loads(perdure_here("explain", "jrn-008", "--json", cwd=tmp_path).stdout)
     assert explained["id"] == "JRN-008"
     assert explained["claim"] == "exact_replay"
     assert "RefusesReplays" in [mutant["name"] for mutant in explained["mutants"]]
     assert explained["checks"]
-    assert "actual_next" in perdure("explain", "sequence_conflict", cwd=tmp_path).stdout
-    assert "time-out" in perdure("explain", "silence", cwd=tmp_path).stdout
-    of_a_code = perdure("explain", "EDGE_FAN_IN", cwd=tmp_path).stdout
+    assert "actual_next" in perdure_here("explain", "sequence_conflict", cwd=tmp_path).stdout
+    assert "time-out" in perdure_here("explain", "silence", cwd=tmp_path).stdout
+    of_a_code = perdure_here("explain", "EDGE_FAN_IN", cwd=tmp_path).stdout
     assert "SPC-031" in of_a_code
     assert "activated once for each" in of_a_code
-    of_both = json.loads(perdure("explain", "too_large", "--json", cwd=tmp_path).stdout)
+    of_both = json.loads(perdure_here("explain", "too_large", "--json", cwd=tmp_path).stdout)
     assert of_both["requirement"]["id"] == "SPC-001"
     assert "limits" in of_both["meaning"]
-    assert "JRN-001" in perdure("explain", cwd=tmp_path).stdout
+    assert "JRN-001" in perdure_here("explain", cwd=tmp_path).stdout
 
 
 def test_explain_knows_the_methods_of_the_protocol(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.helpers import ROOT
 
 from perdure_conformance.profiles import PROFILES
 
@@ -78,9 +76,9 @@ def test_what_is_expected_to_fail_does_and_what_passes_all_the_same_fails(tmp_pa
     assert "known.yaml:1: JRN-001 is expected to fail, and passes: remove the entry." in told
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed: its example is not covered")
 def test_a_program_is_judged_by_its_command(tmp_path: Path) -> None:
-    code, told = outcome_of(tmp_path, ["node", str(ROOT / "conformance/examples/node-journal/adapter.mjs")])
+    served = ["perdure_conformance.journal.dispatch:Dispatcher", "perdure.journal.lines:LinesJournal"]
+    code, told = outcome_of(tmp_path, [sys.executable, "-m", "perdure_conformance.harness.serve", *served])
     assert code == 0, told
     assert "level" in told
 
