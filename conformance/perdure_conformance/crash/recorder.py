@@ -1,8 +1,8 @@
-# At each stop a few questions to /proc, on strings: paths as objects would take most of the time.
-# ruff: noqa: PTH115, PTH116, PTH123
+# Paths are strings here, as they are in calls.
+# ruff: noqa: PTH116, PTH123
 """What system calls do to the files of a state directory, asked while the thread that makes one stands still.
 
-Which file a descriptor means, where it stands and how it was opened is read in `/proc`, so that descriptors may be
+Which file a descriptor means, where it stands and how it was opened is asked of a `System`, so that descriptors may be
 copied, inherited, shared by threads or sent to others. Names are kept in a table, which only calls that succeed change.
 
 Calls that change files are counted from 1 over all threads and processes, and in each name: injection goes by these.
@@ -22,9 +22,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from pathlib import Path
 from typing import Final
 
+from perdure_conformance.crash.proc import HERE, Key, Proc, System
 from perdure_conformance.crash.ptrace import Decision, Fail, KillAll, LetBe, Rule, Stop, Watch
 from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear
 
@@ -32,14 +32,11 @@ Words = dict[str, "str | int | None"]
 """One operation, as `trace` reads it."""
 Shortening = Callable[[int], tuple[Mapping[int, int], Callable[[], None]]]
 """From a number of bytes to the arguments with which no more are written, and to what puts the memory right again."""
-Key = tuple[int, int]
-"""Device and inode."""
 READ: Final = "read"
 """What every call that reads a file is counted as."""
 LONGEST_FILE_BYTES: Final = 2**28
 """A longer file is not modelled: each state of a disk would be a copy of it."""
 
-_HERE: Final = -100
 _EMPTY_PATH, _FOLLOW = 0x1000, 0x400
 _CREATE, _EXCLUSIVE, _TRUNCATE, _APPEND, _DATA_SYNC, _FULL_SYNC, _UNNAMED = (
     os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_APPEND, os.O_DSYNC, os.O_SYNC, 0o20000000,
@@ -72,15 +69,22 @@ class Place:
     directory: int | None
     name: str
     path: str
-    """As this process can reach it."""
+    """As the system can be asked for it."""
 
 
 class Recorder:
     """Everything that is known of the files below one directory, and the fault that is to happen."""
 
     def __init__(
-        self, state: str, said_to: Key, fault: Fault, rebuildable: Sequence[str], tell: Callable[[str], None]
+        self,
+        state: str,
+        said_to: Key,
+        fault: Fault,
+        rebuildable: Sequence[str],
+        tell: Callable[[str], None],
+        system: System | None = None,
     ) -> None:
+        self._system = system or Proc()
         self._state = state
         self._said_to = said_to
         self._fault = fault
@@ -104,7 +108,7 @@ class Recorder:
         """Return what becomes of a call: whether it is ours, whether it is counted, and whether its fault is due."""
         name, plan_of = _CALLS.get(stop.call, ("", None))
         if plan_of is None:
-            self._blind(stop, "a call of another architecture was made, which is not looked at")
+            self.blind(stop, "a call of another architecture was made, which is not looked at")
             return LetBe()
         if name in _READING:
             return self._reading(stop)
@@ -119,7 +123,12 @@ class Recorder:
 
     def lost(self, stop: Stop) -> None:
         """Note that nobody knows what a call did."""
-        self._blind(stop, f"a thread was ended within {_CALLS[stop.call][0]}, and nobody knows what it did")
+        self.blind(stop, f"a thread was ended within {_CALLS[stop.call][0]}, and nobody knows what it did")
+
+    def blind(self, stop: Stop, sentence: str) -> None:
+        """Note that something was done that no trace of calls shows."""
+        call = {"text": sentence, "operation": _blind(sentence), "thread": stop.number}
+        self._line("Done", number=0, name="", ordinal=0, call=call)
 
     def end(self, status: int) -> None:
         """Note how the program ended, by its wait status."""
@@ -190,10 +199,6 @@ class Recorder:
     def _injected(self, name: str, text: str) -> None:
         self._line("Injected", number=self._count, name=name, ordinal=self._ordinals[name], text=_legible(text))
 
-    def _blind(self, stop: Stop, sentence: str) -> None:
-        call = {"text": sentence, "operation": _blind(sentence), "thread": stop.number}
-        self._line("Done", number=0, name="", ordinal=0, call=call)
-
     def _line(self, kind: str, **members: object) -> None:
         self._tell(json.dumps({"type": kind, **members}))
 
@@ -249,13 +254,12 @@ class Recorder:
 
     def _file_of(self, stop: Stop, descriptor: int) -> int | None:
         """Return the file of the state that a descriptor means."""
-        path = f"/proc/{stop.thread}/fd/{descriptor}"
+        key = self._system.key(stop.thread, descriptor)
+        file = None if key is None else self._files.get(key)
+        if file is None:
+            return None
         try:
-            there = os.stat(path)
-            file = self._files.get((there.st_dev, there.st_ino))
-            if file is None:
-                return None
-            where = os.readlink(path)
+            where = self._system.path(stop.thread, descriptor)
         except OSError:
             return None
         # An inode that became free may have come to another file, elsewhere; one that has its name still is the same,
@@ -265,36 +269,15 @@ class Recorder:
 
     def _is_said(self, stop: Stop, descriptor: int) -> bool:
         """Tell whether a descriptor is the standard output that the program was started with."""
-        try:
-            there = os.stat(f"/proc/{stop.thread}/fd/{descriptor}")
-        except OSError:
-            return False
-        return (there.st_dev, there.st_ino) == self._said_to
+        return self._system.key(stop.thread, descriptor) == self._said_to
 
     def _place(self, stop: Stop, directory: int, address: int) -> Place | None:
         """Return the place that a path names; None if it names none."""
-        path = os.fsdecode(_text_at(stop.thread, address))
-        if not path:
+        path = os.fsdecode(self._text_at(stop.thread, address))
+        found = self._system.found(stop.thread, directory, path) if path else None
+        if found is None:
             return None
-        for itself in ("/proc/self/", "/proc/thread-self/"):
-            if path.startswith(itself):
-                path = f"/proc/{stop.thread}/{path.removeprefix(itself)}"
-        if path.startswith("/"):
-            whole = f"/proc/{stop.thread}/root{path}"
-        elif directory == _HERE:
-            whole = f"/proc/{stop.thread}/cwd/{path}"
-        else:
-            whole = f"/proc/{stop.thread}/fd/{directory}/{path}"
-        parent, name = os.path.split(whole.rstrip("/"))
-        if name in (".", ".."):
-            whole = os.path.realpath(whole)
-            parent, name = os.path.split(whole)
-        try:
-            there = os.stat(parent)
-        except OSError:
-            return None
-        found = self._files.get((there.st_dev, there.st_ino)) if stat.S_ISDIR(there.st_mode) else None
-        return Place(found, name, whole)
+        return Place(None if found.parent is None else self._files.get(found.parent), found.name, found.path)
 
     def _ours(self, stop: Stop, directory: int, address: int) -> tuple[Place, int | None] | None:
         """Return a place in the state, and the file that is there; None if the path leads elsewhere."""
@@ -302,6 +285,31 @@ class Recorder:
         if place is None or place.directory is None:
             return None
         return place, self._names.get((place.directory, place.name))
+
+    def _key(self, place: Place) -> Key:
+        """Return what was just put there. Raises `OSError`."""
+        there = self._system.there(place.path)
+        if there is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.path)
+        return there[0]
+
+    def _size(self, path: str) -> int | None:
+        """Return how long a file is, if there is one."""
+        there = self._system.there(path)
+        return None if there is None else there[1]
+
+    def _text_at(self, thread: int, address: int) -> bytes:
+        """Return the text that ends in a zero."""
+        return self._system.memory(thread, address, _LONGEST_PATH).partition(b"\0")[0]
+
+    def _gathered(self, thread: int, parts: Sequence[tuple[int, int]], size: int) -> bytes:
+        """Return so many bytes from the parts, in order."""
+        gathered = b""
+        for address, most in parts:
+            gathered += self._system.memory(thread, address, min(most, size - len(gathered)))
+            if len(gathered) >= size:
+                break
+        return gathered
 
     # Calls that write
 
@@ -330,7 +338,7 @@ class Recorder:
 
     def _writing_parts(self, stop: Stop, offset: int | None, flags: int) -> Plan | None:
         descriptor, address, count = _descriptor(stop.arguments[0]), stop.arguments[1], stop.arguments[2]
-        table = _memory(stop.thread, address, 16 * min(count, 1024))
+        table = self._system.memory(stop.thread, address, 16 * min(count, 1024))
         parts = [(start, size) for start, size in struct.iter_unpack("=QQ", table)]
 
         def shortened(most: int) -> tuple[Mapping[int, int], Callable[[], None]]:
@@ -339,8 +347,8 @@ class Recorder:
             if index is None or most == ends[-1]:
                 return {}, _nothing
             at, size = address + 16 * index + 8, parts[index][1]
-            _change_memory(stop.thread, at, struct.pack("=Q", size - (ends[index] - most)))
-            return {2: index + 1}, lambda: _change_memory(stop.thread, at, struct.pack("=Q", size))
+            self._system.change_memory(stop.thread, at, struct.pack("=Q", size - (ends[index] - most)))
+            return {2: index + 1}, lambda: self._system.change_memory(stop.thread, at, struct.pack("=Q", size))
 
         return self._writing(stop, descriptor, parts, offset, flags, shortened)
 
@@ -361,7 +369,7 @@ class Recorder:
         path = self._path_of(file)
 
         def ended(written: int) -> Sequence[tuple[str, Words]]:
-            return self._written(stop, descriptor, file, _gathered(stop.thread, parts, written), offset, flags)
+            return self._written(stop, descriptor, file, self._gathered(stop.thread, parts, written), offset, flags)
 
         return Plan(f"write {path}", ended, shortened=shortened)
 
@@ -378,12 +386,12 @@ class Recorder:
         file = self._file_of(stop, descriptor)
         if file is None:
             return self._hiding(stop, descriptor)
-        offset = struct.unpack("=q", _memory(stop.thread, address, 8))[0] if address else None
+        offset = struct.unpack("=q", self._system.memory(stop.thread, address, 8))[0] if address else None
         size = stop.arguments[size_at]
 
         def ended(copied: int) -> Sequence[tuple[str, Words]]:
             try:
-                data = _copied(stop.thread, descriptor, offset, min(copied, LONGEST_FILE_BYTES + 1))
+                data = self._system.copied(stop.thread, descriptor, offset, min(copied, LONGEST_FILE_BYTES + 1))
             except PermissionError:
                 sentence = f"what was copied into {self._path_of(file)} cannot be read"
                 return ((sentence, _blind(sentence)),)
@@ -400,9 +408,9 @@ class Recorder:
     ) -> Sequence[tuple[str, Words]]:
         if not data:
             return ()
-        position, opened = _position_and_flags(stop.thread, descriptor)
+        position, opened = self._system.position_and_flags(stop.thread, descriptor)
         if opened & _APPEND or flags & _RWF_APPEND:
-            at = os.stat(f"/proc/{stop.thread}/fd/{descriptor}").st_size - len(data)
+            at = self._system.size(stop.thread, descriptor) - len(data)
         else:
             at = position - len(data) if offset is None else offset
         path = self._path_of(file)
@@ -416,7 +424,7 @@ class Recorder:
         return ((f"write {path}@{at}+{len(data)}", write), (f"{how} {path}", sync))
 
     def _saying(self, stop: Stop, parts: Sequence[tuple[int, int]], written: int) -> Iterator[tuple[str, Words]]:
-        for _ in range(_gathered(stop.thread, parts, written).count(b"\n")):
+        for _ in range(self._gathered(stop.thread, parts, written).count(b"\n")):
             self._answers += 1
             yield f"answer {self._answers}", {"type": "Answer", "number": self._answers}
 
@@ -424,11 +432,11 @@ class Recorder:
 
     def open(self, stop: Stop) -> Plan | None:
         """`open(path, flags, mode)`."""
-        return self._opening(stop, _HERE, stop.arguments[0], stop.arguments[1])
+        return self._opening(stop, HERE, stop.arguments[0], stop.arguments[1])
 
     def creat(self, stop: Stop) -> Plan | None:
         """`creat(path, mode)`."""
-        return self._opening(stop, _HERE, stop.arguments[0], _CREATE | _TRUNCATE | os.O_WRONLY)
+        return self._opening(stop, HERE, stop.arguments[0], _CREATE | _TRUNCATE | os.O_WRONLY)
 
     def openat(self, stop: Stop) -> Plan | None:
         """`openat(directory, path, flags, mode)`."""
@@ -436,7 +444,7 @@ class Recorder:
 
     def openat2(self, stop: Stop) -> Plan | None:
         """`openat2(directory, path, how, size)`."""
-        (flags,) = struct.unpack("=Q", _memory(stop.thread, stop.arguments[2], 8))
+        (flags,) = struct.unpack("=Q", self._system.memory(stop.thread, stop.arguments[2], 8))
         return self._opening(stop, _descriptor(stop.arguments[0]), stop.arguments[1], flags)
 
     def _opening(self, stop: Stop, directory: int, address: int, flags: int) -> Plan | None:
@@ -449,34 +457,32 @@ class Recorder:
         name = self._name_of(place)
         if file is not None:
             may_be_there = not (flags & _CREATE and flags & _EXCLUSIVE)
-            is_emptied = flags & _TRUNCATE and may_be_there and _size(place.path)
+            is_emptied = flags & _TRUNCATE and may_be_there and self._size(place.path)
             cut: Words = {"type": "Truncate", "file": file, "size": 0}
             text = f"truncate {name} to 0"
             return Plan(text, lambda _: ((text, cut),)) if is_emptied else _CHANGES_NOTHING
-        if not flags & _CREATE or _size(place.path) is not None:
+        if not flags & _CREATE or self._size(place.path) is not None:
             return None  # It may be a pipe, which would wait for somebody else.
         return Plan(f"create {name}", lambda _: self._created(place, "file"))
 
     def _opening_without_name(self, stop: Stop, place: Place | None) -> Plan | None:
-        try:
-            there = os.stat("" if place is None else place.path)
-        except OSError:
-            return None
-        if (there.st_dev, there.st_ino) not in self._files:
+        there = None if place is None else self._system.there(place.path, follow=True)
+        if there is None or there[0] not in self._files:
             return None
         return Plan("open a file without a name", lambda opened: self._opened_without_name(stop, opened))
 
     def _opened_without_name(self, stop: Stop, opened: int) -> Sequence[tuple[str, Words]]:
         """Give a file its number that has no name yet: what is written to it comes before it is linked."""
-        there = os.stat(f"/proc/{stop.thread}/fd/{opened}")
+        key = self._system.key(stop.thread, opened)
+        if key is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         self._last_file += 1
-        self._files[there.st_dev, there.st_ino] = self._last_file
+        self._files[key] = self._last_file
         return ()
 
     def _created(self, place: Place, kind: str) -> Sequence[tuple[str, Words]]:
         assert place.directory is not None
-        there = os.lstat(place.path)
-        file = self._named((there.st_dev, there.st_ino), place.directory, place.name)
+        file = self._named(self._key(place), place.directory, place.name)
         if kind == "directory":
             self._directories.add(file)
         words: Words = {"type": "Create", "directory": place.directory, "name": place.name, "file": file, "kind": kind}
@@ -484,7 +490,7 @@ class Recorder:
 
     def mkdir(self, stop: Stop) -> Plan | None:
         """`mkdir(path, mode)`."""
-        return self._making(stop, _HERE, stop.arguments[0], "directory")
+        return self._making(stop, HERE, stop.arguments[0], "directory")
 
     def mkdirat(self, stop: Stop) -> Plan | None:
         """`mkdirat(directory, path, mode)`."""
@@ -493,7 +499,7 @@ class Recorder:
     def mknod(self, stop: Stop) -> Plan | None:
         """`mknod(path, mode, device)`."""
         is_file = stat.S_IFMT(stop.arguments[1]) in (0, stat.S_IFREG)
-        return self._making(stop, _HERE, stop.arguments[0], "file") if is_file else None
+        return self._making(stop, HERE, stop.arguments[0], "file") if is_file else None
 
     def mknodat(self, stop: Stop) -> Plan | None:
         """`mknodat(directory, path, mode, device)`."""
@@ -511,13 +517,13 @@ class Recorder:
         """`ftruncate(descriptor, size)`."""
         descriptor, size = _descriptor(stop.arguments[0]), stop.arguments[1]
         file = self._file_of(stop, descriptor)
-        there = None if file is None else os.stat(f"/proc/{stop.thread}/fd/{descriptor}").st_size
+        there = None if file is None else self._system.size(stop.thread, descriptor)
         return self._sizing(file, there, size)
 
     def truncate(self, stop: Stop) -> Plan | None:
         """`truncate(path, size)`."""
-        found = self._ours(stop, _HERE, stop.arguments[0])
-        return None if found is None else self._sizing(found[1], _size(found[0].path), stop.arguments[1])
+        found = self._ours(stop, HERE, stop.arguments[0])
+        return None if found is None else self._sizing(found[1], self._size(found[0].path), stop.arguments[1])
 
     def _sizing(self, file: int | None, there: int | None, size: int) -> Plan | None:
         if file is None or there == size:
@@ -536,12 +542,12 @@ class Recorder:
         file = self._file_of(stop, descriptor)
         if file is None:
             return None
-        there = os.stat(f"/proc/{stop.thread}/fd/{descriptor}").st_size
+        there = self._system.size(stop.thread, descriptor)
         return self._sizing(file, there, there if mode & _KEEP_SIZE else max(there, offset + size))
 
     def unlink(self, stop: Stop) -> Plan | None:
         """`unlink(path)`, `rmdir(path)`."""
-        return self._unnaming(stop, _HERE, stop.arguments[0])
+        return self._unnaming(stop, HERE, stop.arguments[0])
 
     def unlinkat(self, stop: Stop) -> Plan | None:
         """`unlinkat(directory, path, flags)`."""
@@ -564,12 +570,12 @@ class Recorder:
 
     def link(self, stop: Stop) -> Plan | None:
         """`link(old, new)`."""
-        return self._linking(stop, self._source(stop, _HERE, stop.arguments[0]), _HERE, stop.arguments[1])
+        return self._linking(stop, self._source(stop, HERE, stop.arguments[0]), HERE, stop.arguments[1])
 
     def linkat(self, stop: Stop) -> Plan | None:
         """`linkat(old directory, old, new directory, new, flags)`."""
         directory, path, new_directory, new_path, flags, _ = stop.arguments
-        if flags & _EMPTY_PATH and not _text_at(stop.thread, path):
+        if flags & _EMPTY_PATH and not self._text_at(stop.thread, path):
             file = self._file_of(stop, _descriptor(directory))
         elif flags & _FOLLOW:
             file = self._followed(stop, _descriptor(directory), path)
@@ -586,9 +592,8 @@ class Recorder:
         place = self._place(stop, directory, address)
         if place is None:
             return None
-        if place.path.startswith(f"/proc/{stop.thread}/root/proc/{stop.thread}/fd/"):
-            return self._file_of(stop, int(place.name))
-        return self._source(stop, directory, address)
+        descriptor = self._system.descriptor_at(stop.thread, place.path)
+        return self._source(stop, directory, address) if descriptor is None else self._file_of(stop, descriptor)
 
     def _linking(self, stop: Stop, file: int | None, directory: int, address: int) -> Plan | None:
         found = self._ours(stop, directory, address)
@@ -618,14 +623,13 @@ class Recorder:
     def _came_from_elsewhere(self, place: Place) -> Sequence[tuple[str, Words]]:
         """Take in a file that was written where nobody looked."""
         assert place.directory is not None
-        there = os.lstat(place.path)
-        self._named((there.st_dev, there.st_ino), place.directory, place.name)
+        self._named(self._key(place), place.directory, place.name)
         sentence = f"{self._name_of(place)} came from outside the state directory, with what was written to it there"
         return ((sentence, _blind(sentence)),)
 
     def rename(self, stop: Stop) -> Plan | None:
         """`rename(old, new)`."""
-        return self._renaming(stop, (_HERE, stop.arguments[0]), (_HERE, stop.arguments[1]), 0)
+        return self._renaming(stop, (HERE, stop.arguments[0]), (HERE, stop.arguments[1]), 0)
 
     def renameat(self, stop: Stop) -> Plan | None:
         """`renameat(old directory, old, new directory, new)`."""
@@ -686,11 +690,8 @@ class Recorder:
         """`sync()`, `syncfs(descriptor)`."""
         how = _CALLS[stop.call][0]
         if how == "syncfs":
-            try:
-                there = os.stat(f"/proc/{stop.thread}/fd/{_descriptor(stop.arguments[0])}")
-            except OSError:
-                return None
-            if there.st_dev != self._device:
+            key = self._system.key(stop.thread, _descriptor(stop.arguments[0]))
+            if key is None or key[0] != self._device:
                 return None
         words: Words = {"type": "Sync", "file": None, "how": how}
         return Plan(how, lambda _: ((how, words),))
@@ -699,7 +700,7 @@ class Recorder:
 
     def symlink(self, stop: Stop) -> Plan | None:
         """`symlink(target, path)`."""
-        return self._symbolic(stop, _HERE, stop.arguments[1])
+        return self._symbolic(stop, HERE, stop.arguments[1])
 
     def symlinkat(self, stop: Stop) -> Plan | None:
         """`symlinkat(target, directory, path)`."""
@@ -753,16 +754,8 @@ class Recorder:
 
     def _mapped(self, stop: Stop, start: int, end: int) -> Iterator[int]:
         """Yield the files of the state that are mapped, and shared, within a range of addresses."""
-        try:
-            mappings = Path(f"/proc/{stop.thread}/maps").read_bytes().splitlines()
-        except OSError:
-            return
-        for mapping in mappings:
-            addresses, permissions, _, device, inode, *_ = mapping.split(maxsplit=5)
-            first, last = (int(each, 16) for each in addresses.split(b"-"))
-            major, minor = (int(each, 16) for each in device.split(b":"))
-            file = self._files.get((os.makedev(major, minor), int(inode)))
-            if file is not None and permissions.endswith(b"s") and first < end and start < last:
+        for key in self._system.mapped(stop.thread, start, end):
+            if (file := self._files.get(key)) is not None:
                 yield file
 
     def queue(self, stop: Stop) -> Plan | None:
@@ -806,65 +799,6 @@ def _descriptor(argument: int) -> int:
     """Return the 32 bits of a register that are a descriptor, which may be negative."""
     low = argument & 0xFFFFFFFF
     return low - 2**32 if low >= 2**31 else low
-
-
-def _size(path: str) -> int | None:
-    """Return how long a file is, if there is one."""
-    try:
-        return os.lstat(path).st_size
-    except OSError:
-        return None
-
-
-def _memory(thread: int, address: int, size: int) -> bytes:
-    """Return what a process has there; less, if less is mapped."""
-    descriptor = os.open(f"/proc/{thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return os.pread(descriptor, size, address)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
-
-
-def _change_memory(thread: int, address: int, data: bytes) -> None:
-    descriptor = os.open(f"/proc/{thread}/mem", os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.pwrite(descriptor, data, address)
-    finally:
-        os.close(descriptor)
-
-
-def _text_at(thread: int, address: int) -> bytes:
-    """Return the text that ends in a zero."""
-    return _memory(thread, address, _LONGEST_PATH).partition(b"\0")[0]
-
-
-def _gathered(thread: int, parts: Sequence[tuple[int, int]], size: int) -> bytes:
-    """Return so many bytes from the parts, in order."""
-    gathered = b""
-    for address, most in parts:
-        gathered += _memory(thread, address, min(most, size - len(gathered)))
-        if len(gathered) >= size:
-            break
-    return gathered
-
-
-def _copied(thread: int, descriptor: int, offset: int | None, size: int) -> bytes:
-    """Return so many bytes that were just put into a file, there or where its descriptor stands now."""
-    at = _position_and_flags(thread, descriptor)[0] - size if offset is None else offset
-    copied = b""
-    with open(f"/proc/{thread}/fd/{descriptor}", "rb", buffering=0) as opened:
-        while part := os.pread(opened.fileno(), size - len(copied), at + len(copied)):
-            copied += part
-    return copied
-
-
-def _position_and_flags(thread: int, descriptor: int) -> tuple[int, int]:
-    """Return where a descriptor stands in its file, and how it was opened."""
-    with open(f"/proc/{thread}/fdinfo/{descriptor}", encoding="ascii") as opened:
-        position, flags = (line.split()[1] for line in (opened.readline(), opened.readline()))
-    return int(position), int(flags, 8)
 
 
 def _synchronous(opened: int, flags: int) -> str | None:
