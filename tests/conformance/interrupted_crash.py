@@ -40,7 +40,7 @@ def main(folder: str, *moments: str) -> None:
     os.chdir(work)
     os.environ["TMPDIR"] = str(temporary)
     recovery._IN_MEMORY = memory  # type: ignore[misc]
-    recording.why_not()
+    recording.why_not_disturbed()
     for moment in moments:
         number, name, count, layer = moment.split()
         code = _played(signal.Signals[number], name, int(count), layer)

@@ -18,7 +18,7 @@ from perdure_conformance.crash import campaign
 from perdure_conformance.crash.findings import Layer
 from perdure_conformance.crash.judge import AFTER_A_FAILED_SYNC
 from perdure_conformance.crash.mutants import MUTANTS
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import why_not_disturbed
 from perdure_conformance.crash.recovery import recoverer, scratch
 from perdure_conformance.crash.replay import parse
 from perdure_conformance.crash.windows import Windows
@@ -28,7 +28,7 @@ from perdure_conformance.profiles import WITH_CRASHES
 from perdure_conformance.suite import say_nothing
 from perdure_conformance.verdict import Verdict
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
+pytestmark = pytest.mark.skipif(why_not_disturbed() is not None, reason=f"{why_not_disturbed()}")
 
 TARGET = "perdure_conformance.crash.mutants:NeverSyncs"
 FEW = ["--layer", "power", "--appends", "2", "--seed", "7"]
@@ -161,7 +161,7 @@ def test_a_machine_that_does_not_allow_it_gives_no_verdict_and_says_why(
 ) -> None:
     reason = "System calls cannot be watched on this machine: it is asleep."
     monkeypatch.setattr("perdure_conformance.crash.campaign.why_not", lambda: reason)
-    monkeypatch.setattr("perdure_conformance.crash.windows.why_not", lambda: reason)
+    monkeypatch.setattr("perdure_conformance.crash.windows.why_not_disturbed", lambda: reason)
     code, told = check("lines", "--crash", "--only", "CRS-001,CRS-011", "--report", str(tmp_path), "--json")
     document = json.loads(told)
     assert (code, verdicts(document)) == (3, {"CRS-001": "inconclusive", "CRS-011": "inconclusive"})

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import why_not_disturbed
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
+pytestmark = pytest.mark.skipif(why_not_disturbed() is not None, reason=f"{why_not_disturbed()}")
 
 MOMENTS = (
     "SIGINT mkdtemp 1 power",

@@ -6,14 +6,14 @@ import pytest
 
 from perdure_conformance.crash.campaign import Outcome, Plan, crash
 from perdure_conformance.crash.findings import Layer
-from perdure_conformance.crash.recording import Done, Recording, why_not
+from perdure_conformance.crash.recording import Done, Recording, why_not_disturbed
 from perdure_conformance.crash.replay import Kill
 from perdure_conformance.crash.trace import Call, Sync
 from perdure_conformance.crash.windows import faults
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.suite import say_nothing
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
+pytestmark = pytest.mark.skipif(why_not_disturbed() is not None, reason=f"{why_not_disturbed()}")
 
 
 def crashed(name: str, *layers: Layer, appends: int = 2) -> Outcome:

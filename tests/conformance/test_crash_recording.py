@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from perdure_conformance.crash.disk import Cut, Disk
-from perdure_conformance.crash.recording import Failed, Recording, digest, divergence, read, traced, why_not
+from perdure_conformance.crash.recording import Failed, Recording, digest, divergence, read, traced, why_not_disturbed
 from perdure_conformance.crash.replay import Fault, Undisturbed, parse_fault
 from perdure_conformance.crash.trace import Sync, Write
 from perdure_conformance.crash.windows import image_of
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
+pytestmark = pytest.mark.skipif(why_not_disturbed() is not None, reason=f"{why_not_disturbed()}")
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from perdure_conformance.crash.programs import NoSuchProgram
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import why_not_disturbed
 from perdure_conformance.crash.selftest import check_good, good_ones, kill, planted
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
+pytestmark = pytest.mark.skipif(why_not_disturbed() is not None, reason=f"{why_not_disturbed()}")
 
 IN_OTHER_LANGUAGES = [
     f"{how} ({language})"

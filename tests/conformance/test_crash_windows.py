@@ -13,13 +13,13 @@ from tests.conformance.helpers import ROOT
 
 from perdure_conformance.crash.disk import Cut, Disk
 from perdure_conformance.crash.programs import NoSuchProgram, program
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import why_not_disturbed
 from perdure_conformance.crash.recovery import recoverer, scratch
 from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear, Undisturbed, Workload, parse
 from perdure_conformance.crash.windows import CannotBeTried, Judged, Windows, faults
 from perdure_conformance.harness.targets import CommandTarget, Target
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}")
+pytestmark = pytest.mark.skipif(why_not_disturbed() is not None, reason=f"{why_not_disturbed()}")
 
 TWO = Workload("append", 2, 7)
 LARGE = Workload("large", 2, 7)

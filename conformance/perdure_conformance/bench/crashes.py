@@ -12,7 +12,7 @@ from perdure_conformance.crash import journals
 from perdure_conformance.crash.power import Bench, judge
 from perdure_conformance.crash.programs import NoSuchProgram, program
 from perdure_conformance.crash.record import record
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import why_not_disturbed
 from perdure_conformance.crash.recovery import recoverer, scratch
 from perdure_conformance.crash.replay import Kill, Workload
 from perdure_conformance.crash.windows import Windows, faults
@@ -38,7 +38,7 @@ class Pace:
 
 def paces() -> Iterator[Pace | str]:
     """Measure one after the other; what cannot be measured here is said in a sentence."""
-    if (reason := why_not()) is not None:
+    if (reason := why_not_disturbed()) is not None:
         yield reason
         return
     with scratch() as folder:

@@ -15,7 +15,7 @@ from typing import Annotated, Final
 import typer
 
 from perdure_conformance.cli.common import console, print_json
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import watcher, what_watches, why_not, why_not_disturbed
 
 _SYNCS: Final = 40
 _IMPLAUSIBLE_MS: Final = 0.02
@@ -47,6 +47,7 @@ def doctor(
         "process_groups": hasattr(os, "killpg"),
         "proc": Path("/proc/self/environ").exists(),
         "ptrace_scope": _ptrace_scope(),
+        "calls_watched_by": watcher() or "nothing",
         "programs": programs,
         "not_claimed": _not_claimed(median_ms, programs),
     }
@@ -98,6 +99,10 @@ def _not_claimed(median_ms: float, programs: dict[str, str | None]) -> list[str]
     ]
     if (reason := why_not()) is not None:
         lines.append(f"power loss, disk errors, crashes within an append: {reason}")
+    elif (reason := why_not_disturbed()) is not None:
+        lines.append(f"disk errors, crashes within an append: {reason}")
+    if (what := what_watches()) is not None:
+        lines.append(what)
     if median_ms < _IMPLAUSIBLE_MS:
         lines.append(f"durability on this disk: a sync takes {median_ms:.4f} ms, which no disk does; is this memory?")
     if not Path("/proc/self/environ").exists():

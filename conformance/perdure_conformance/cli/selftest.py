@@ -24,7 +24,7 @@ from perdure_conformance.cli.common import console, print_json, wrong_usage
 from perdure_conformance.cli.progress import tracked_of
 from perdure_conformance.crash import selftest as crash
 from perdure_conformance.crash.programs import NoSuchProgram
-from perdure_conformance.crash.recording import why_not
+from perdure_conformance.crash.recording import why_not_disturbed
 from perdure_conformance.crash.recovery import scratch
 from perdure_conformance.interrupts import Interrupted, interrupt_on_signals, tidy_up
 from perdure_conformance.profiles import PROFILES
@@ -190,7 +190,7 @@ def _print_goods(out: Console, goods: list[suite.Pass], seeds: tuple[int, ...], 
 
 def _crash(out: Console, problems: list[str], *, seed: int, jobs: int, full: bool) -> dict[str, object]:
     """Let the crash engine judge itself; what this machine does not allow is said."""
-    reason = why_not()
+    reason = why_not_disturbed()
     if reason is not None:
         out.print(f"crash: nothing is tried. {reason}", markup=False, soft_wrap=True)
         return {"not_tried": [reason]}

@@ -2,7 +2,10 @@
 
 - `trace`      what a program did to the files of its state directory, call by call
 - `recording`  how a program is run so that it is known, and what was seen
-- `tracer`     the program that stands between: `ptrace` stops threads at system calls, `recorder` knows what they do
+- `tracer`     the program that stands between: `ptrace` stops threads at system calls, `recorder` knows what they do,
+               and asks `proc` about them
+- `by_strace`  the program strace in its place: `strace` reads what it prints, `retold` tells it to the recorder, which
+               asks `shadow`; `effects` says what each call does to that
 - `replay`     one line that plays a finding again
 - `workload`   what is asked of a journal that is to be crashed
 - `judge`      what must be there after a crash, and whether it is

@@ -27,7 +27,7 @@ from perdure_conformance.crash.judge import (
     requirement_of,
 )
 from perdure_conformance.crash.record import record
-from perdure_conformance.crash.recording import REBUILDABLE, Recording, why_not
+from perdure_conformance.crash.recording import REBUILDABLE, Recording, why_not, why_not_disturbed
 from perdure_conformance.crash.recovery import Recoverer, recoverer, scratch
 from perdure_conformance.crash.replay import Failure, Power, Replay, ReplayError, Undisturbed, Workload, parse
 from perdure_conformance.crash.windows import CannotBeTried, Crashed, Judged, Part, Start, Windows
@@ -152,6 +152,8 @@ class Outcome:
         asked = [name for name in layers_of(requirement) if name in self.plan.layers]
         if asked and all(name in self.open for name in asked):
             return self.open[asked[0]]
+        if requirement == AFTER_A_FAILED_SYNC and (reason := why_not_disturbed()) is not None:
+            return reason
         is_behind = requirement == AFTER_A_FAILED_SYNC and "CRS-011" in self.found
         return "CRS-011 is broken: where syncs are missing, none of them is made to fail" if is_behind else None
 
@@ -265,7 +267,7 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         if outcome.is_judged_at(level):
             fault = Power(level, cut.calls, deviations(cut, recorded.trace))
             outcome.after_power.append(_crashed(fault, cut, recorded, bench))
-    if "ordered" in levels and "CRS-011" not in outcome.found:
+    if "ordered" in levels and "CRS-011" not in outcome.found and why_not_disturbed() is None:
         _fail_syncs(target, opened, folder, recorded, outcome, progress)
 
 

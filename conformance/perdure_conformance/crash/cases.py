@@ -28,7 +28,7 @@ from perdure_conformance.crash.judge import (
     expected,
     requirement_of,
 )
-from perdure_conformance.crash.recording import REBUILDABLE, why_not
+from perdure_conformance.crash.recording import REBUILDABLE, why_not_disturbed
 from perdure_conformance.crash.recovery import LastWords, lay_out, recoverer, scratch
 from perdure_conformance.crash.replay import Fault, parse, parse_fault
 from perdure_conformance.crash.servers import Behind, ServerFault
@@ -265,7 +265,7 @@ def replay(case: CrashCase, target: Target) -> Replay:
 def _again(case: CrashCase, target: Target) -> Replay:
     expectation = case.expectation()
     image, later = bundle.unpacked(case.state or b""), case.later()
-    if later and (reason := why_not()) is not None:
+    if later and (reason := why_not_disturbed()) is not None:
         return _untold(reason)
     with scratch() as folder, recoverer(target, case.timeout_s) as opened:
         if later:

@@ -12,6 +12,7 @@ from perdure_conformance.crash.campaign import FILES, Outcome, Plan, level_of
 from perdure_conformance.crash.cases import case_of, finding_of
 from perdure_conformance.crash.findings import LAYERS, Found, Layer
 from perdure_conformance.crash.judge import AFTER_A_FAILED_SYNC, AFTER_AN_ERROR, LEVELS, REQUIREMENTS
+from perdure_conformance.crash.recording import what_watches
 from perdure_conformance.crash.replay import Replay
 from perdure_conformance.harness.connection import AdapterFault
 from perdure_conformance.harness.targets import Target
@@ -102,6 +103,8 @@ class OfFiles:
 
 def _beyond(outcome: Outcome) -> Iterator[str]:
     """Yield what this says nothing about: layers that were not tried or are blind, and levels that are not claimed."""
+    if (what := what_watches()) is not None:
+        yield what
     for name, reason in outcome.open.items():
         yield f"{name}: {reason}"
     for name in FILES:

@@ -18,6 +18,16 @@ Key = tuple[int, int]
 """Device and inode."""
 HERE: Final = -100
 """What stands for the current folder where a descriptor of a folder is expected."""
+EMPTY_PATH, FOLLOW = 0x1000, 0x400
+"""Of `linkat`: the descriptor itself is meant; links are followed."""
+EXCHANGE, WHITEOUT = 0x2, 0x4
+"""Of `renameat2`."""
+KEEP_SIZE: Final = 0x1
+"""Of `fallocate`."""
+RWF_APPEND: Final = 0x10
+"""Of `pwritev2`."""
+UNNAMED: Final = 0o20000000
+"""What sets `O_TMPFILE` apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,8 @@ class Stop:
     """Which thread of the program it is, counted from 0 in the order in which they came to be."""
     call: int
     arguments: tuple[int, int, int, int, int, int]
+    began: int | None = None
+    """After how many calls it began, if others were made meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,13 +339,21 @@ def _become(command: Sequence[str], may_go: int, program: bytes) -> None:
             signal.signal(number, signal.SIG_DFL)
         os.execvp(command[0], list(command))  # noqa: S606 - the user's own command, without a shell
     except BaseException as error:  # noqa: BLE001 - a forked child must end here, whatever happens
-        why = why_not_started(command[0], error) if isinstance(error, OSError | ValueError) else f"{error}."
-        os.write(2, f"{command[0]!a} cannot be started: {why}\n".encode())
+        os.write(2, cannot_be_started(command[0], error).encode())
     finally:
-        os._exit(_CANNOT_BE_STARTED)
+        os._exit(CANNOT_BE_STARTED)
 
 
-_CANNOT_BE_STARTED: Final = 127
+CANNOT_TRACE, CANNOT_BE_STARTED = 126, 127
+"""The codes of what ends so."""
+
+
+def cannot_be_started(program: str, error: BaseException) -> str:
+    """Return the line that says so."""
+    why = why_not_started(program, error) if isinstance(error, OSError | ValueError) else f"{error}."
+    return f"{program!a} cannot be started: {why}\n"
+
+
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 

@@ -17,7 +17,7 @@ from perdure_conformance.crash.power import Recorded, is_any_of
 from perdure_conformance.crash.recording import REBUILDABLE, read, traced
 from perdure_conformance.crash.replay import Failure, Fault, Undisturbed, Workload
 from perdure_conformance.crash.trace import Blind, Call, Sync, Trace
-from perdure_conformance.crash.windows import CANNOT_FAIL, CannotBeTried, image_of
+from perdure_conformance.crash.windows import CANNOT_FAIL, CannotBeTried, image_of, require_that_it_can_happen
 from perdure_conformance.crash.workload import requests
 from perdure_conformance.harness.connection import Connection
 from perdure_conformance.harness.targets import CommandTarget, Target
@@ -35,7 +35,11 @@ def record(
     fault: Fault = _UNDISTURBED,
     rebuildable: Sequence[str] = REBUILDABLE,
 ) -> Recorded:
-    """Start a journal under the tracer, send the workload, and shut it down. Raises `AdapterFault`, `Silence`."""
+    """Start a journal under the tracer, send the workload, and shut it down.
+
+    Raises `CannotBeTried`, `AdapterFault`, `Silence`.
+    """
+    require_that_it_can_happen(fault)
     state, log = folder / "state", folder / "log"
     state.mkdir(parents=True)
     program = target.as_process()

@@ -24,7 +24,19 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from perdure_conformance.crash.proc import HERE, Key, Proc, System
+from perdure_conformance.crash.proc import (
+    EMPTY_PATH,
+    EXCHANGE,
+    FOLLOW,
+    HERE,
+    KEEP_SIZE,
+    RWF_APPEND,
+    UNNAMED,
+    WHITEOUT,
+    Key,
+    Proc,
+    System,
+)
 from perdure_conformance.crash.ptrace import Decision, Fail, KillAll, LetBe, Rule, Stop, Watch
 from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear
 
@@ -37,13 +49,10 @@ READ: Final = "read"
 LONGEST_FILE_BYTES: Final = 2**28
 """A longer file is not modelled: each state of a disk would be a copy of it."""
 
-_EMPTY_PATH, _FOLLOW = 0x1000, 0x400
-_CREATE, _EXCLUSIVE, _TRUNCATE, _APPEND, _DATA_SYNC, _FULL_SYNC, _UNNAMED = (
-    os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_APPEND, os.O_DSYNC, os.O_SYNC, 0o20000000,
+_CREATE, _EXCLUSIVE, _TRUNCATE, _APPEND, _DATA_SYNC, _FULL_SYNC = (
+    os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_APPEND, os.O_DSYNC, os.O_SYNC,
 )  # fmt: skip
-_KEEP_SIZE: Final = 0x1
-_EXCHANGE_OR_WHITEOUT: Final = 0x2 | 0x4
-_RWF_DSYNC, _RWF_SYNC, _RWF_APPEND = 0x2, 0x4, 0x10
+_RWF_DSYNC, _RWF_SYNC = 0x2, 0x4
 _LONGEST_PATH: Final = 4096
 
 
@@ -409,7 +418,7 @@ class Recorder:
         if not data:
             return ()
         position, opened = self._system.position_and_flags(stop.thread, descriptor)
-        if opened & _APPEND or flags & _RWF_APPEND:
+        if opened & _APPEND or flags & RWF_APPEND:
             at = self._system.size(stop.thread, descriptor) - len(data)
         else:
             at = position - len(data) if offset is None else offset
@@ -448,7 +457,7 @@ class Recorder:
         return self._opening(stop, _descriptor(stop.arguments[0]), stop.arguments[1], flags)
 
     def _opening(self, stop: Stop, directory: int, address: int, flags: int) -> Plan | None:
-        if flags & _UNNAMED == _UNNAMED:
+        if flags & UNNAMED == UNNAMED:
             return self._opening_without_name(stop, self._place(stop, directory, address))
         found = self._ours(stop, directory, address)
         if found is None:
@@ -537,13 +546,13 @@ class Recorder:
     def fallocate(self, stop: Stop) -> Plan | None:
         """`fallocate(descriptor, mode, offset, size)`: room is taken, and the file is longer by zeros."""
         descriptor, mode, offset, size = (_descriptor(stop.arguments[0]), *stop.arguments[1:4])
-        if mode & 0xFFFFFFFF & ~_KEEP_SIZE:
+        if mode & 0xFFFFFFFF & ~KEEP_SIZE:
             return self._hiding(stop, descriptor)
         file = self._file_of(stop, descriptor)
         if file is None:
             return None
         there = self._system.size(stop.thread, descriptor)
-        return self._sizing(file, there, there if mode & _KEEP_SIZE else max(there, offset + size))
+        return self._sizing(file, there, there if mode & KEEP_SIZE else max(there, offset + size))
 
     def unlink(self, stop: Stop) -> Plan | None:
         """`unlink(path)`, `rmdir(path)`."""
@@ -575,9 +584,9 @@ class Recorder:
     def linkat(self, stop: Stop) -> Plan | None:
         """`linkat(old directory, old, new directory, new, flags)`."""
         directory, path, new_directory, new_path, flags, _ = stop.arguments
-        if flags & _EMPTY_PATH and not self._text_at(stop.thread, path):
+        if flags & EMPTY_PATH and not self._text_at(stop.thread, path):
             file = self._file_of(stop, _descriptor(directory))
-        elif flags & _FOLLOW:
+        elif flags & FOLLOW:
             file = self._followed(stop, _descriptor(directory), path)
         else:
             file = self._source(stop, _descriptor(directory), path)
@@ -656,7 +665,7 @@ class Recorder:
         if source[1] is None or source[1] == target[1]:
             return _CHANGES_NOTHING
         text = f"rename {self._name_of(source[0])} to {self._name_of(place)}"
-        if flags & _EXCHANGE_OR_WHITEOUT:
+        if flags & (EXCHANGE | WHITEOUT):
             sentence = f"{text}: one call changed two names, which is not modelled"
             return Plan(text, lambda _: ((sentence, _blind(sentence)),))
         return Plan(text, lambda _: self._renamed(source[0], place, text))
@@ -683,7 +692,7 @@ class Recorder:
             return None
         how = _CALLS[stop.call][0]
         text = f"{how} {self._path_of(file)}"
-        words: Words = {"type": "Sync", "file": file, "how": how}
+        words: Words = {"type": "Sync", "file": file, "how": how, "began": stop.began}
         return Plan(text, lambda _: ((text, words),))
 
     def sync_all(self, stop: Stop) -> Plan | None:
@@ -693,7 +702,7 @@ class Recorder:
             key = self._system.key(stop.thread, _descriptor(stop.arguments[0]))
             if key is None or key[0] != self._device:
                 return None
-        words: Words = {"type": "Sync", "file": None, "how": how}
+        words: Words = {"type": "Sync", "file": None, "how": how, "began": stop.began}
         return Plan(how, lambda _: ((how, words),))
 
     # What a trace cannot show
@@ -869,9 +878,12 @@ _CALLS: Final[Mapping[int, tuple[str, _Planner]]] = {
 }
 """Every call that is stopped at, by its number on x86-64."""
 
+NUMBERS: Final = {name: number for number, (name, _) in _CALLS.items() if name not in _READING}
+"""The number of every call that may change a file, by name."""
+
 _SHARED: Final = 0x1
 _WRITABLE: Final = 0x2
-_MAKES_OR_EMPTIES: Final = _CREATE | _TRUNCATE | (_UNNAMED & ~os.O_DIRECTORY)
+_MAKES_OR_EMPTIES: Final = _CREATE | _TRUNCATE | (UNNAMED & ~os.O_DIRECTORY)
 _CLONES: Final = (0x40049409, 0x4020940D)
 """The `ioctl` FICLONE and FICLONERANGE: one file gets the blocks of another."""
 

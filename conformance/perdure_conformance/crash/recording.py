@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, get_args
 
 import msgspec
 from msgspec import Struct
 
 from perdure_conformance.crash.replay import Fault, Undisturbed
+from perdure_conformance.crash.strace import PROGRAM
 from perdure_conformance.crash.trace import (
     Answer,
     Blind,
@@ -35,6 +38,18 @@ from perdure_conformance.interrupts import uninterrupted
 
 REBUILDABLE: Final = ("*-shm",)
 """Files that an implementation makes anew from others whenever it likes, such as SQLite's shared index of its log."""
+
+Watcher = Literal["ptrace", "strace"]
+WATCHERS: Final[tuple[Watcher, ...]] = get_args(Watcher)
+"""What can watch a program: our own tracer, which is tried first, and the program strace."""
+FORCED: Final = "PERDURE_TRACE"
+"""The variable that says which of them it is to be."""
+STRACE_DISTURBS_NOTHING: Final = (
+    "Programs are watched by strace here, which can neither kill them behind a call nor cut a write short: nothing is "
+    "killed, and nothing made to fail."
+)
+_AARCH64: Final = frozenset({"aarch64", "arm64"})
+_UNTESTED: Final = "aarch64 is untested"
 
 _PACKAGES: Final = Path(__file__).resolve().parents[2]
 _PROGRAM: Final = (
@@ -134,21 +149,70 @@ class Recording(Struct, frozen=True):
         return [done.call.operation.sentence for done in self.done if isinstance(done.call.operation, Blind)]
 
 
-@cache
 def why_not() -> str | None:
-    """Return why no program can be traced on this machine, in one sentence; None if one was."""
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        here = f"{sys.platform} on {platform.machine()}"
-        untested = "; aarch64 is untested, and so not tried" if platform.machine() in {"aarch64", "arm64"} else ""
-        return f"System calls are watched on x86-64 Linux alone, and this is {here}{untested}."
+    """Return why no program can be watched on this machine, in one or two sentences; None if one was."""
+    return None if watcher() is not None else find(os.environ.get(FORCED, "")).why
+
+
+def watcher() -> Watcher | None:
+    """Return by what programs are watched on this machine; None if by nothing."""
+    return find(os.environ.get(FORCED, "")).by
+
+
+def why_not_disturbed() -> str | None:
+    """Return why no program can be killed at a call here, and no call made to fail; None if all this can be."""
+    return STRACE_DISTURBS_NOTHING if watcher() == "strace" else why_not()
+
+
+def what_watches() -> str | None:
+    """Return what is to be known of what watches; None of our own tracer."""
+    if watcher() != "strace":
+        return None
+    untested = f", and {_UNTESTED}" if platform.machine() in _AARCH64 else ""
+    return f"system calls are watched by strace{untested}: {find(os.environ.get(FORCED, '')).why}"
+
+
+class Found(Struct, frozen=True):
+    """By what programs are watched; None if by nothing."""
+
+    by: Watcher | None
+    why: str
+    """Why not by what is tried before it."""
+
+
+@cache
+def find(forced: str) -> Found:
+    """Return the first that watches a program, of all or of what the variable says."""
+    if sys.platform != "linux":
+        return Found(None, f"System calls are watched on Linux alone, and this is {sys.platform}.")
+    if forced and forced not in WATCHERS:
+        return Found(None, f"{FORCED} is {forced!a}: write {' or '.join(WATCHERS)}.")
+    reasons = [f"{FORCED} says so."] if forced else []
+    for by in WATCHERS:
+        if forced in ("", by):
+            reason = _why_not(by)
+            if reason is None:
+                return Found(by, " ".join(reasons))
+            reasons.append(reason)
+    return Found(None, " ".join(reasons[1:] if forced else reasons))
+
+
+def _why_not(by: Watcher) -> str | None:
+    if by == "ptrace" and platform.machine() != "x86_64":
+        return f"Our own tracer is for x86-64 alone, and this is {platform.machine()}."
+    if by == "strace" and shutil.which(PROGRAM) is None:
+        untested = f" ({_UNTESTED})" if platform.machine() in _AARCH64 else ""
+        return f"strace can stand in for our own tracer{untested}, and is not found: apt install strace."
     with uninterrupted(), tempfile.TemporaryDirectory(prefix="perdure-") as folder:
-        command = traced((sys.executable, "-I", "-S", "-c", "print()"), Path(folder), Path(folder) / "log")
+        log = Path(folder) / "log"
+        command = traced((sys.executable, "-I", "-S", "-c", "print()"), Path(folder), log, by=by)
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
-        seen = [done.call.text for done in read(Path(folder) / "log").done]
+        seen = [done.call.text for done in read(log).done]
     if done.returncode == 0 and seen == ["answer 1"]:
         return None
-    *_, said = ["no call was seen", *done.stderr.splitlines()]
-    return f"System calls cannot be watched on this machine: {said}"
+    *_, said = ["no call was seen", *seen, *done.stderr.splitlines()]
+    through = "" if by == "ptrace" else " by strace"
+    return f"System calls cannot be watched{through} on this machine: {said.rstrip('.')}."
 
 
 def traced(
@@ -159,12 +223,14 @@ def traced(
     *,
     with_reads: bool = False,
     rebuildable: Sequence[str] = REBUILDABLE,
+    by: Watcher | None = None,
 ) -> tuple[str, ...]:
     """Return the command that runs another one with the same standard input and output, and logs what it did.
 
-    The state directory must be there. With reads, they are counted too, which takes longer.
+    The state directory must be there. With reads, they are counted too, which takes longer; strace counts none.
     """
     settings = {
+        "by": by or watcher() or "ptrace",
         "log": str(log),
         "state": str(state.resolve()),
         "fault": f"{fault}",

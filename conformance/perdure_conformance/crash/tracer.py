@@ -10,36 +10,63 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
-from perdure_conformance.crash.ptrace import Loop, TraceError
+from perdure_conformance.crash import by_strace
+from perdure_conformance.crash.proc import Key
+from perdure_conformance.crash.ptrace import CANNOT_TRACE, Loop, TraceError
 from perdure_conformance.crash.recorder import READ, Recorder, rules
 from perdure_conformance.crash.replay import Failure, parse_fault
+from perdure_conformance.crash.retold import Retold
 
-CANNOT_TRACE = 126
 _STANDARD_OUTPUT = 1
 
 
 def main(settings: str, *command: str) -> None:
     """Run a command as the settings say, and end as it ended."""
     read = json.loads(settings)
-    fault = parse_fault(read["fault"])
     log = os.open(read["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-    said_to = os.fstat(_STANDARD_OUTPUT)
 
     def tell(line: str) -> None:
         os.write(log, line.encode() + b"\n")
 
-    recorder = Recorder(read["state"], (said_to.st_dev, said_to.st_ino), fault, tuple(read["rebuildable"]), tell)
-    with_reads = read["with_reads"] or (isinstance(fault, Failure) and fault.call == READ)
-    loop = Loop(recorder, rules(with_reads=with_reads), started=_let_go)
     try:
-        status = loop.run(command)
+        status = (_by_strace if read["by"] == "strace" else _by_ptrace)(read, tell, command)
     except TraceError as error:
         os.write(2, f"{error}\n".encode())
         sys.exit(CANNOT_TRACE)
-    recorder.end(status)
     _end_as(status)
+
+
+def _by_ptrace(read: Mapping[str, Any], tell: Callable[[str], None], command: Sequence[str]) -> int:
+    fault = parse_fault(read["fault"])
+    recorder = Recorder(read["state"], _said_to(), fault, tuple(read["rebuildable"]), tell)
+    with_reads = read["with_reads"] or (isinstance(fault, Failure) and fault.call == READ)
+    status = Loop(recorder, rules(with_reads=with_reads), started=_let_go).run(command)
+    recorder.end(status)
+    return status
+
+
+def _by_strace(read: Mapping[str, Any], tell: Callable[[str], None], command: Sequence[str]) -> int:
+    """Let another process do it, and end as it does: that one kills all if this one is killed."""
+    here = os.getpid()
+    other = os.fork()
+    if other:
+        _let_go()
+        return os.waitpid(other, 0)[1]
+    said = f"{Path(f'/proc/self/fd/{_STANDARD_OUTPUT}').readlink()}"
+    retold = Retold(read["state"], _said_to(), said, tuple(read["rebuildable"]), tell)
+    status = by_strace.run(command, f"{read['log']}.strace", here, retold, started=_let_go)
+    retold.end(status)
+    return status
+
+
+def _said_to() -> Key:
+    there = os.fstat(_STANDARD_OUTPUT)
+    return there.st_dev, there.st_ino
 
 
 def _let_go() -> None:

@@ -37,7 +37,15 @@ from perdure_conformance.crash.judge import (
     expected,
 )
 from perdure_conformance.crash.recorder import LONGEST_FILE_BYTES, READ
-from perdure_conformance.crash.recording import REBUILDABLE, Failed, Recording, divergence, read, traced, why_not
+from perdure_conformance.crash.recording import (
+    REBUILDABLE,
+    Failed,
+    Recording,
+    divergence,
+    read,
+    traced,
+    why_not_disturbed,
+)
 from perdure_conformance.crash.recording import Done as CallDone
 from perdure_conformance.crash.recovery import Recoverer, lay_out
 from perdure_conformance.crash.replay import Failure, Fault, Kill, Power, Replay, Short, Tear, Undisturbed, Workload
@@ -187,7 +195,7 @@ class Windows:
     def recorded(self) -> Crashed:
         """Return the undisturbed run. Raises `CannotBeTried`, and `AdapterFault` or `Silence` of its own."""
         if self._recorded is None:
-            reason = why_not()
+            reason = why_not_disturbed()
             if reason is None and self.claims.durable is None:
                 reason = "It does not claim to survive that its process is killed."
             if reason is not None:
@@ -335,6 +343,7 @@ class Windows:
     def _start(
         self, state: Path, fault: Fault, ask: Callable[[JournalClient, _Seen], None], *, with_reads: bool = False
     ) -> Start:
+        require_that_it_can_happen(fault)
         log = state.with_suffix(".log")
         command = traced(self._program.command, state, log, fault, with_reads=with_reads, rebuildable=self._rebuildable)
         connection = replace(self._program, command=command).open(self._timeout_s, Transcript())
@@ -389,6 +398,13 @@ class Windows:
         if self._recorded is None:
             return None
         return divergence(self._recorded.start.recording.trace, starts[0].recording.until_injected)
+
+
+def require_that_it_can_happen(fault: Fault) -> None:
+    """Raise `CannotBeTried` if nothing can be done to a program on this machine."""
+    reason = None if isinstance(fault, Undisturbed) else why_not_disturbed()
+    if reason is not None:
+        raise CannotBeTried(reason)
 
 
 @dataclass(slots=True)
