@@ -24,6 +24,7 @@ from typing import Final
 from perdure_conformance.crash import strace
 from perdure_conformance.crash.ptrace import CANNOT_BE_STARTED, CANNOT_TRACE, cannot_be_started
 from perdure_conformance.crash.retold import Retold
+from perdure_conformance.crash.strace import Injection
 
 _ON_DEATH_OF_PARENT, _SECCOMP, _SUBREAPER = 1, 22, 36
 _FILTER: Final = 2
@@ -32,7 +33,14 @@ _LOOKS_FOR_ORPHANS_MS, _LOOKS_FOR_STRACE_MS = 10, 100
 _READ_BYTES: Final = 2**20
 
 
-def run(command: Sequence[str], pipe: str, parent: int, retold: Retold, started: Callable[[], None]) -> int:
+def run(
+    command: Sequence[str],
+    pipe: str,
+    parent: int,
+    retold: Retold,
+    started: Callable[[], None],
+    injection: Injection | None = None,
+) -> int:
     """Start a program, tell what it did, and return its wait status; `CANNOT_TRACE` if strace cannot.
 
     What strace prints comes through a pipe that is made at this path.
@@ -47,7 +55,7 @@ def run(command: Sequence[str], pipe: str, parent: int, retold: Retold, started:
         fcntl.fcntl(printed, fcntl.F_SETPIPE_SZ, _READ_BYTES)
     tracer = os.fork()
     if tracer == 0:
-        _become(strace.command(pipe, command, with_filter=_takes_filters()))
+        _become(strace.command(pipe, command, with_filter=_takes_filters(), injection=injection))
     started()
     lines, status = _Run(tracer, printed).to_its_end()
     os.unlink(pipe)

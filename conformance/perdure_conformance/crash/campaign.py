@@ -27,7 +27,7 @@ from perdure_conformance.crash.judge import (
     requirement_of,
 )
 from perdure_conformance.crash.record import record
-from perdure_conformance.crash.recording import REBUILDABLE, Recording, why_not, why_not_disturbed
+from perdure_conformance.crash.recording import REBUILDABLE, Recording, watcher, why_not
 from perdure_conformance.crash.recovery import Recoverer, recoverer, scratch
 from perdure_conformance.crash.replay import Failure, Power, Replay, ReplayError, Undisturbed, Workload, parse
 from perdure_conformance.crash.windows import CannotBeTried, Crashed, Judged, Part, Start, Windows
@@ -100,6 +100,8 @@ class Outcome:
     """The highest level at which nothing was found; None if there is none, or nothing can be said."""
     after_power: list[Crashed] = field(default_factory=list)
     """States of the disk of each kind, which the journal recovers from; now that recovery is disturbed."""
+    not_failed: str | None = None
+    """Why no sync can be made to fail, in a sentence."""
     durations_s: dict[str, float] = field(default_factory=dict)
     """How long each layer took."""
 
@@ -152,8 +154,8 @@ class Outcome:
         asked = [name for name in layers_of(requirement) if name in self.plan.layers]
         if asked and all(name in self.open for name in asked):
             return self.open[asked[0]]
-        if requirement == AFTER_A_FAILED_SYNC and (reason := why_not_disturbed()) is not None:
-            return reason
+        if requirement == AFTER_A_FAILED_SYNC and self.not_failed is not None:
+            return self.not_failed
         is_behind = requirement == AFTER_A_FAILED_SYNC and "CRS-011" in self.found
         return "CRS-011 is broken: where syncs are missing, none of them is made to fail" if is_behind else None
 
@@ -201,6 +203,9 @@ def play(target: Target, replay: Replay, timeout_s: float, rebuildable: Sequence
             raise ReplayError("Before a power cut, one call may fail, and nothing else may happen.")
         failure = next((fault for fault in before if isinstance(fault, Failure)), None)
         fault = failure or Undisturbed()
+        if failure is not None and watcher() == "strace":
+            counted = record(target, replay.workload, folder / "counted", timeout_s, rebuildable=rebuildable)
+            fault = next((each for each in counted.syncs if each == failure), failure)
         recorded = record(target, replay.workload, folder / "recorded", timeout_s, fault, rebuildable)
         bench = power.Bench(recorded, opened, folder)
         cut = cut_of(last, bench.disk)
@@ -267,7 +272,7 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         if outcome.is_judged_at(level):
             fault = Power(level, cut.calls, deviations(cut, recorded.trace))
             outcome.after_power.append(_crashed(fault, cut, recorded, bench))
-    if "ordered" in levels and "CRS-011" not in outcome.found and why_not_disturbed() is None:
+    if "ordered" in levels and "CRS-011" not in outcome.found:
         _fail_syncs(target, opened, folder, recorded, outcome, progress)
 
 
@@ -291,6 +296,9 @@ def _fail_syncs(
             continue  # It ended, and so acknowledged nothing more.
         except Silence:
             continue  # Nobody knows what it would have acknowledged.
+        except CannotBeTried as reason:
+            outcome.not_failed = f"{reason}"
+            return
         bench = power.Bench(failed, opened, folder)
         judged = power.judge(bench, levels=["ordered"], rules=["lost"])
         outcome.counts["failed syncs"] += not judged.blind

@@ -68,6 +68,8 @@ class Call:
     """How many calls had been told by then."""
     child: int | None
     """The thread that it starts."""
+    when: int = 0
+    """Which call of this name it is of its thread."""
     arguments: Arguments = field(default_factory=Arguments)
     touches: Sequence[Touch] = ()
     crossed: str | None = None

@@ -77,6 +77,8 @@ class Stop:
     arguments: tuple[int, int, int, int, int, int]
     began: int | None = None
     """After how many calls it began, if others were made meanwhile."""
+    when: int = 0
+    """Which call of this name it is of its thread, on whatever files; 0 if nobody counts."""
 
 
 @dataclass(frozen=True, slots=True)

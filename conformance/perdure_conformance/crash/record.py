@@ -15,6 +15,7 @@ from perdure_conformance.crash.disk import Cut, Disk, Image
 from perdure_conformance.crash.judge import Exchange
 from perdure_conformance.crash.power import Recorded, is_any_of
 from perdure_conformance.crash.recording import REBUILDABLE, read, traced
+from perdure_conformance.crash.recording import Done as CallDone
 from perdure_conformance.crash.replay import Failure, Fault, Undisturbed, Workload
 from perdure_conformance.crash.trace import Blind, Call, Sync, Trace
 from perdure_conformance.crash.windows import CANNOT_FAIL, CannotBeTried, image_of, require_that_it_can_happen
@@ -54,9 +55,15 @@ def record(
         connection.kill()
     recording = read(log)
     syncs = [each for each in recording.done if each.number and isinstance(each.call.operation, Sync)]
-    failures = [Failure(each.name, each.ordinal, "EIO") for each in syncs if each.name not in CANNOT_FAIL]
+    failures = [_failure(each, syncs) for each in syncs if each.name not in CANNOT_FAIL]
     trace = _held_against(state, recording.trace, rebuildable)
     return Recorded(trace, exchanges, claims, failures, rebuildable, rebuilt)
+
+
+def _failure(sync: CallDone, syncs: Sequence[CallDone]) -> Failure:
+    """Return what makes a sync fail; strace can tell it from others if all of its name are of one thread."""
+    threads = {each.call.thread for each in syncs if each.name == sync.name}
+    return Failure(sync.name, sync.ordinal, "EIO", sync.when if len(threads) == 1 else 0)
 
 
 def _rebuilt(state: Path, rebuildable: Sequence[str]) -> Mapping[str, bytes]:

@@ -17,7 +17,7 @@ from typing import Final, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from perdure_conformance.crash.replay import Fault, Undisturbed
+from perdure_conformance.crash.replay import Failure, Fault, Undisturbed
 from perdure_conformance.crash.strace import PROGRAM
 from perdure_conformance.crash.trace import (
     Answer,
@@ -46,7 +46,7 @@ FORCED: Final = "PERDURE_TRACE"
 """The variable that says which of them it is to be."""
 STRACE_DISTURBS_NOTHING: Final = (
     "Programs are watched by strace here, which can neither kill them behind a call nor cut a write short: nothing is "
-    "killed, and nothing made to fail."
+    "killed, and nothing made to fail but the syncs of one thread."
 )
 _AARCH64: Final = frozenset({"aarch64", "arm64"})
 _UNTESTED: Final = "aarch64 is untested"
@@ -73,6 +73,8 @@ class Done(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     ordinal: int
     """Counted from 1 over the calls of this name."""
     call: Call
+    when: int = 0
+    """Counted from 1 over the calls of this name of its thread, on whatever files: strace goes by it, and none else."""
 
 
 class Failed(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -234,6 +236,7 @@ def traced(
         "log": str(log),
         "state": str(state.resolve()),
         "fault": f"{fault}",
+        "when": fault.when if isinstance(fault, Failure) else 0,
         "rebuildable": list(rebuildable),
         "with_reads": with_reads,
     }

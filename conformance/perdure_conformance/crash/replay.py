@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import errno
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 VERSION: Final = "v1"
@@ -64,6 +64,8 @@ class Failure:
     ordinal: int
     error: str
     """`EIO`, `ENOSPC`, `EINTR`."""
+    when: int = field(default=0, compare=False)
+    """Which call of this name it is of its thread, on whatever files, if a recording has counted: strace goes by it."""
 
     def __str__(self) -> str:
         return f"err/{self.call}#{self.ordinal}={self.error}"

@@ -9,19 +9,21 @@ So it is with whatever cannot be read or followed. Only the standard library is 
 from __future__ import annotations
 
 import os
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure_conformance.crash import strace
 from perdure_conformance.crash.effects import CLONES, Call, Effects
 from perdure_conformance.crash.proc import HERE, Key
-from perdure_conformance.crash.ptrace import Stop, Watch
+from perdure_conformance.crash.ptrace import Fail, Stop, Watch
 from perdure_conformance.crash.recorder import NUMBERS, Recorder, rules
-from perdure_conformance.crash.replay import Undisturbed
+from perdure_conformance.crash.replay import Fault, Undisturbed
 from perdure_conformance.crash.shadow import Shadow
 from perdure_conformance.crash.strace import Line, Result, Unreadable
 
 _SHOWN: Final = 100
+_UNDISTURBED: Final = Undisturbed()
 
 _RULES: Final = tuple(rules(with_reads=False))
 
@@ -30,15 +32,23 @@ class Retold:
     """One run; what was there before is told at once."""
 
     def __init__(
-        self, state: str, said_to: Key, said: str, rebuildable: Sequence[str], tell: Callable[[str], None]
+        self,
+        state: str,
+        said_to: Key,
+        said: str,
+        rebuildable: Sequence[str],
+        tell: Callable[[str], None],
+        fault: Fault = _UNDISTURBED,
     ) -> None:
         self._tell = tell
         self._told = 0
         self._shadow = Shadow(state, said, said_to)
-        self._recorder = Recorder(state, said_to, Undisturbed(), rebuildable, self._count, self._shadow)
+        self._recorder = Recorder(state, said_to, fault, rebuildable, self._count, self._shadow)
         self._numbers: dict[int, int] = {}
         """The number of each thread that there is."""
         self._seen = 0
+        self._made: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        """How many calls of each name a thread has made."""
         self._inside: dict[int, Call] = {}
         """The call that a thread is in."""
         self._effects = Effects(self._shadow, lambda call, sentence: self._blind(call.thread, sentence))
@@ -120,13 +130,14 @@ class Retold:
         self._inside[thread] = call
         self._shadow.threads[thread] = self._shadow.threads.pop(former)
         self._numbers.pop(former)
+        self._made[thread] = self._made.pop(former)
 
     def _gone(self, thread: int) -> None:
         call = self._inside.pop(thread, None)
         if call is not None:
             self._lose(call)
-        self._shadow.threads.pop(thread, None)
-        self._numbers.pop(thread, None)
+        for each in (self._shadow.threads, self._numbers, self._made):
+            each.pop(thread, None)
 
     def _lose(self, call: Call) -> None:
         if any(touch.changes for touch in call.touches):
@@ -137,6 +148,8 @@ class Retold:
     def _enter(self, call: Call) -> None:
         """Note what a call goes by; what leads to a file is compared with what was printed of it."""
         self._inside[call.thread] = call
+        self._made[call.thread][call.name] += 1
+        call.when = self._made[call.thread][call.name]
         call.arguments = strace.arguments(call.text)
         others = [each for each in self._inside.values() if each is not call]
         if not any(touch.what[0] == "name" and touch.changes for each in others for touch in each.touches):
@@ -182,6 +195,8 @@ class Retold:
         self._shadow.texts = call.arguments.texts
         self._shadow.annotated = call.arguments.descriptors
         decision = self._recorder.about_to(self._stop(call)) if self._is_told(call) else None
+        if isinstance(decision, Fail) != result.is_injected:
+            self._blind(call.thread, f"the trace diverged: it was not this {call.name} that was to fail")
         if result.value >= 0:
             self._effects.of(call, result)
         if isinstance(decision, Watch):
@@ -193,7 +208,9 @@ class Retold:
         began = call.began if call.began != self._told else None
         one, two, three, four, five, six = ((value or 0) % 2**64 for value in _six(call))
         number = self._numbers.get(call.thread, 0)
-        return Stop(call.thread, number, NUMBERS.get(call.name, 0), (one, two, three, four, five, six), began)
+        return Stop(
+            call.thread, number, NUMBERS.get(call.name, 0), (one, two, three, four, five, six), began, call.when
+        )
 
     def _is_told(self, call: Call) -> bool:
         """Tell whether it is one at which a thread would have been stopped."""

@@ -55,16 +55,29 @@ _KEPT: Final = [
 """Calls that change nothing on a disk: by these it is known what the others mean."""
 
 
-def command(log: str, watched: Sequence[str], *, with_filter: bool) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """A call that fails: the so-manieth of this name of each thread."""
+
+    call: str
+    error: str
+    when: int
+
+
+def command(log: str, watched: Sequence[str], *, with_filter: bool, injection: Injection | None = None) -> list[str]:
     """Return the command that runs another one, and writes to a file what it calls.
 
     With a filter, what is not looked at takes no time.
     """
+    fails = (
+        () if injection is None else ("-e", f"inject={injection.call}:error={injection.error}:when={injection.when}")
+    )
     calls = (f"?{name}" for name in (*NUMBERS, *_READ, *_KEPT))
     return [
         *(PROGRAM, "-f", "-y", "-xx", "-X", "raw", "--quiet=attach", "-s", f"{_LONGEST_WRITE_BYTES}"),
         *("-e", f"trace={','.join(calls)}", "-e", f"raw={','.join(_READ)}", "-o", log),
         *(("--seccomp-bpf",) if with_filter else ()),
+        *fails,
         *("--", *watched),
     ]
 
@@ -260,11 +273,13 @@ class Result:
     is_unnamed: bool = False
     is_known: bool = True
     """Whether it ended at all: a thread that is killed does not say."""
+    is_injected: bool = False
+    """Whether it was made to fail."""
 
 
 _INTERRUPTED: Final = 512
 _RETURNED: Final = re.compile(rf"({_NUMBER})(?:{_LED})?(?: \(.*\))?")
-_FAILED: Final = re.compile(r"-1 (E[A-Z0-9]+) \(.*\)")
+_FAILED: Final = re.compile(r"-1 (E[A-Z0-9]+) \(.*?\)( \(INJECTED\))?")
 _TO_BE_RESTARTED: Final = re.compile(r"\? ERESTART[A-Z_]* \(.*\)")
 
 
@@ -273,7 +288,7 @@ def result(text: str) -> Result:
     if text == "?":
         return Result(0, is_known=False)
     if (found := _FAILED.fullmatch(text)) is not None:
-        return Result(-int(getattr(errno, found[1], errno.EIO)))
+        return Result(-int(getattr(errno, found[1], errno.EIO)), is_injected=found[2] is not None)
     if _TO_BE_RESTARTED.fullmatch(text) is not None:
         return Result(-_INTERRUPTED)
     found = _RETURNED.fullmatch(text)

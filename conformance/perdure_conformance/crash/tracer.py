@@ -21,6 +21,7 @@ from perdure_conformance.crash.ptrace import CANNOT_TRACE, Loop, TraceError
 from perdure_conformance.crash.recorder import READ, Recorder, rules
 from perdure_conformance.crash.replay import Failure, parse_fault
 from perdure_conformance.crash.retold import Retold
+from perdure_conformance.crash.strace import Injection
 
 _STANDARD_OUTPUT = 1
 
@@ -58,8 +59,10 @@ def _by_strace(read: Mapping[str, Any], tell: Callable[[str], None], command: Se
         _let_go()
         return os.waitpid(other, 0)[1]
     said = f"{Path(f'/proc/self/fd/{_STANDARD_OUTPUT}').readlink()}"
-    retold = Retold(read["state"], _said_to(), said, tuple(read["rebuildable"]), tell)
-    status = by_strace.run(command, f"{read['log']}.strace", here, retold, started=_let_go)
+    fault = parse_fault(read["fault"])
+    fails = Injection(fault.call, fault.error, read["when"]) if isinstance(fault, Failure) else None
+    retold = Retold(read["state"], _said_to(), said, tuple(read["rebuildable"]), tell, fault)
+    status = by_strace.run(command, f"{read['log']}.strace", here, retold, started=_let_go, injection=fails)
     retold.end(status)
     return status
 
