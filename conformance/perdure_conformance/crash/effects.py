@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -24,7 +25,8 @@ CLONES: Final = frozenset({"clone", "clone3", "fork", "vfork"})
 _OPENS: Final = frozenset({"open", "openat", "openat2", "creat"})
 _WRITES: Final = frozenset({"write", "writev", "pwrite64", "pwritev", "pwritev2"})
 _READS: Final = frozenset({"read", "readv", "preadv2"})
-_RESIZES: Final = frozenset({"sendfile", "copy_file_range", "splice", "ftruncate", "fallocate"})
+_COPIES: Final = frozenset({"sendfile", "copy_file_range", "splice"})
+_RESIZES: Final = frozenset({"ftruncate", "fallocate"})
 _SHARES_MEMORY, _SHARES_FOLDER, _SHARES_FILES = 0x100, 0x200, 0x400
 _MAP_SHARED, _CLOSES_LATER, _TABLE_OF_ITS_OWN = 0x1, 0x4, 0x2
 _COPY, _SET_CLOSING, _SET_FLAGS, _COPY_CLOSING = 0, 2, 4, 1030
@@ -139,17 +141,27 @@ class Effects:
         if call.name in _PLACES:
             yield from self._touched_by_name(call)
             return
-        index = 2 if call.name in {"copy_file_range", "splice"} else 0
+        if call.name in _COPIES:
+            yield from self._touched_by_copying(call)
+            return
         is_one = call.name in _READS | _WRITES | _RESIZES | {"lseek"}
-        opened = self.table(call).opened.get(call.value(index)) if is_one else None
+        opened = self.table(call).opened.get(call.value(0)) if is_one else None
         if opened is None:
             return
         if call.name in _WRITES:
             yield from _written(call, opened)
             return
-        yield Touch(("position", opened), changes=call.name not in _READS)
         if call.name in _RESIZES:
             yield Touch(("bytes", opened.node))
+        else:
+            yield Touch(("position", opened), changes=call.name == "lseek")
+
+    def _touched_by_copying(self, call: Call) -> Iterator[Touch]:
+        for index, changes in zip([index for index, _ in self._copied(call)], (False, True), strict=True):
+            opened = self.table(call).opened.get(call.value(index))
+            if opened is not None:
+                yield Touch(("position", opened))
+                yield Touch(("bytes", opened.node), changes=changes)
 
     def _touched_by_name(self, call: Call) -> Iterator[Touch]:
         flags = call.flags() if call.name in _OPENS else 0
@@ -192,7 +204,7 @@ class Effects:
                 shown = os.path.relpath(result.path, self._shadow.state)
                 self._blind(call, f"{shown} came from where nobody looked")
             elif flags & os.O_TRUNC:
-                node.size = 0
+                node.resize(0)
         opened = None if node is None else Opened(node, flags)
         self.table(call).put(result.value, opened, closing=bool(flags & os.O_CLOEXEC))
 
@@ -217,7 +229,7 @@ class Effects:
             return
         offset = _offset(call)
         start = _where(call, opened, offset)
-        opened.node.size = max(opened.node.size, start + written)
+        opened.node.write(start, written, None if call.arguments.is_cut else _data(call)[:written])
         if offset is None:
             opened.position = start + written
 
@@ -235,18 +247,24 @@ class Effects:
 
     def copy(self, call: Call, result: Result) -> None:
         """Both descriptors stand behind what was copied; the file is longer."""
-        copied = result.value
-        sent = call.name == "sendfile"
-        for index, offset, writes in ((1, 2, False), (0, None, True)) if sent else ((0, 1, False), (2, 3, True)):
+        source, target = self._copied(call)
+        data = None
+        for (index, offset), is_target in ((source, False), (target, True)):
             opened = self.table(call).opened.get(call.value(index))
             if opened is None:
                 continue
             given = self._shadow.texts.get(call.value(offset)) if offset is not None else None
             start = opened.position if given is None else int.from_bytes(given, "little")
             if given is None:
-                opened.position += copied
-            if writes:
-                opened.node.size = max(opened.node.size, start + copied)
+                opened.position += result.value
+            if is_target:
+                opened.node.write(start, result.value, data)
+            else:
+                data = opened.node.read(start, result.value)
+
+    def _copied(self, call: Call) -> tuple[tuple[int, int | None], tuple[int, int | None]]:
+        """Return which arguments say from where is copied, and to where: a descriptor, and an offset."""
+        return ((1, 2), (0, None)) if call.name == "sendfile" else ((0, 1), (2, 3))
 
     def size(self, call: Call, _: Result) -> None:
         """`ftruncate(descriptor, size)`, `fallocate(descriptor, mode, offset, size)`."""
@@ -254,15 +272,15 @@ class Effects:
         if opened is None:
             return
         if call.name == "ftruncate":
-            opened.node.size = call.value(1)
+            opened.node.resize(call.value(1))
         elif not call.value(1) & KEEP_SIZE:
-            opened.node.size = max(opened.node.size, call.value(2) + call.value(3))
+            opened.node.resize(max(opened.node.size, call.value(2) + call.value(3)))
 
     def truncate(self, call: Call, _: Result) -> None:
         """`truncate(path, size)`."""
         for spot in self.spots(call):
             if spot.node is not None:
-                spot.node.size = call.value(1)
+                spot.node.resize(call.value(1))
 
     # Names
 
@@ -296,10 +314,10 @@ class Effects:
         if old is not None:
             self._shadow.unname(old.parent, old.name)
         if new is not None:
-            self._shadow.name(node or self._shadow.make("file"), new.parent, new.name)
+            self._shadow.name(node or self._shadow.take(), new.parent, new.name)
         if is_exchanged and old is not None:
             former = new.node if new is not None else None
-            self._shadow.name(former or self._shadow.make("file"), old.parent, old.name)
+            self._shadow.name(former or self._shadow.take(), old.parent, old.name)
 
     def link(self, call: Call, _: Result) -> None:
         """There is another name."""
@@ -309,7 +327,7 @@ class Effects:
             node = self._source(call, call.value(0), 1, call.value(4))
             new = self.spot(call, call.value(2), 3)
         if new is not None:
-            self._shadow.name(node or self._shadow.make("file"), new.parent, new.name)
+            self._shadow.name(node or self._shadow.take(), new.parent, new.name)
 
     def _source(self, call: Call, directory: int, index: int, flags: int) -> Node | None:
         path = call.path(index)
@@ -508,5 +526,13 @@ def _written(call: Call, opened: Opened) -> Iterator[Touch]:
 
 def _size(call: Call) -> int:
     """Return how many bytes were given to a call that writes."""
-    vector = call.value(1) if call.name not in {"write", "pwrite64"} else 0
-    return sum(len(text) for address, text in call.arguments.texts.items() if address != vector)
+    return len(_data(call))
+
+
+def _data(call: Call) -> bytes:
+    """Return the bytes that were given to a call that writes."""
+    given = call.arguments.texts.get(call.value(1), b"")
+    if call.name in {"write", "pwrite64"}:
+        return given
+    parts = (address for address, _ in struct.iter_unpack("=QQ", given))
+    return b"".join(call.arguments.texts.get(address, b"") for address in parts)

@@ -16,6 +16,8 @@ from typing import Final, Protocol
 
 Key = tuple[int, int]
 """Device and inode."""
+LONGEST_FILE_BYTES: Final = 2**28
+"""A longer file is not modelled: each state of a disk would be a copy of it."""
 HERE: Final = -100
 """What stands for the current folder where a descriptor of a folder is expected."""
 EMPTY_PATH, FOLLOW = 0x1000, 0x400

@@ -30,6 +30,7 @@ from perdure_conformance.crash.proc import (
     FOLLOW,
     HERE,
     KEEP_SIZE,
+    LONGEST_FILE_BYTES,
     RWF_APPEND,
     UNNAMED,
     WHITEOUT,
@@ -46,8 +47,6 @@ Shortening = Callable[[int], tuple[Mapping[int, int], Callable[[], None]]]
 """From a number of bytes to the arguments with which no more are written, and to what puts the memory right again."""
 READ: Final = "read"
 """What every call that reads a file is counted as."""
-LONGEST_FILE_BYTES: Final = 2**28
-"""A longer file is not modelled: each state of a disk would be a copy of it."""
 
 _CREATE, _EXCLUSIVE, _TRUNCATE, _APPEND, _DATA_SYNC, _FULL_SYNC = (
     os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_APPEND, os.O_DSYNC, os.O_SYNC,

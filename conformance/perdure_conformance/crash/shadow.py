@@ -1,10 +1,10 @@
 # Paths are strings here, as they are in calls.
-# ruff: noqa: PTH109, PTH116, PTH118, PTH120, PTH208
+# ruff: noqa: PTH109, PTH116, PTH118, PTH120, PTH123, PTH208
 """What the descriptors, names and files of a program are, by its calls alone, when nobody can be asked any more.
 
-It answers as `/proc` would have at that moment. It knows the files below the state directory: which there are, how long
-they are, what leads to them, where each descriptor of one stands; and the current folder of each thread. It does not
-know what is in them. Only the standard library is imported here.
+It answers as `/proc` would have at that moment. It knows the files below the state directory: which there are, what is
+in them, what leads to them, where each descriptor of one stands; and the current folder of each thread.
+Only the standard library is imported here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
-from perdure_conformance.crash.proc import HERE, Found, Key
+from perdure_conformance.crash.proc import HERE, LONGEST_FILE_BYTES, Found, Key
 
 Kind = Literal["file", "directory", "other"]
 
@@ -29,9 +29,32 @@ class Node:
     key: Key
     kind: Kind
     size: int = 0
+    content: bytearray | None = field(default_factory=bytearray)
+    """What is in a file; None once something came from where nobody looked."""
     children: dict[str, Node] = field(default_factory=dict)
     places: list[tuple[Node, str]] = field(default_factory=list)
     """The names that lead to it."""
+
+    def write(self, start: int, size: int, data: bytes | None) -> None:
+        """Put so many bytes there; None if they are not known."""
+        self.resize(max(self.size, start + size))
+        if self.content is not None and data is not None and len(data) == size:
+            self.content[start : start + size] = data
+        else:
+            self.content = None
+
+    def resize(self, size: int) -> None:
+        """Make it as long as this, by zeros if it was shorter."""
+        self.size = size
+        if size > LONGEST_FILE_BYTES:
+            self.content = None
+        if self.content is not None:
+            del self.content[size:]
+            self.content.extend(bytes(size - len(self.content)))
+
+    def read(self, start: int, size: int) -> bytes | None:
+        """Return what is there; None if it is not known."""
+        return None if self.content is None else bytes(self.content[start : start + size])
 
 
 @dataclass(eq=False, slots=True)
@@ -141,7 +164,10 @@ class Shadow:
             for entry in entries:
                 there = entry.stat(follow_symlinks=False)
                 key = (there.st_dev, there.st_ino)
-                node = known.setdefault(key, Node(key, _kind(there.st_mode), there.st_size))
+                node = known.get(key)
+                if node is None:
+                    node = known[key] = Node(key, _kind(there.st_mode), there.st_size)
+                    node.content = _content(entry.path) if node.kind == "file" else None
                 self.name(node, parent, entry.name)
                 if node.kind == "directory":
                     self._take_in(entry.path, node, known)
@@ -199,11 +225,12 @@ class Shadow:
         return opened.position, opened.flags
 
     def copied(self, thread: int, descriptor: int, offset: int | None, size: int) -> bytes:
-        """Refuse: it was in no memory, and was not printed."""
-        del thread, descriptor, offset
-        if not size:
-            return b""
-        raise PermissionError
+        """Look at what is in the file by now. Raises `PermissionError` if that is not known."""
+        opened = self.threads[thread].table.opened[descriptor]
+        data = opened.node.read(opened.position - size if offset is None else offset, size)
+        if data is None:
+            raise PermissionError
+        return data
 
     def mapped(self, thread: int, start: int, end: int) -> Iterator[Key]:
         """Look at what was mapped."""
@@ -323,6 +350,12 @@ class Shadow:
         self._made += 1
         return Node((self.root.key[0], -self._made), kind)
 
+    def take(self) -> Node:
+        """Return a file that comes from elsewhere."""
+        node = self.make("file")
+        node.content = None
+        return node
+
     def name(self, node: Node, parent: Node, name: str) -> None:
         """Give something a name; what had it before has it no more."""
         self.unname(parent, name)
@@ -334,6 +367,12 @@ class Shadow:
         former = parent.children.pop(name, None)
         if former is not None:
             former.places.remove((parent, name))
+
+
+def _content(path: str) -> bytearray | None:
+    with open(path, "rb") as opened:
+        content = bytearray(opened.read(LONGEST_FILE_BYTES + 1))
+    return content if len(content) <= LONGEST_FILE_BYTES else None
 
 
 def _kind(mode: int) -> Kind:

@@ -36,7 +36,8 @@ from perdure_conformance.crash.judge import (
     broken,
     expected,
 )
-from perdure_conformance.crash.recorder import LONGEST_FILE_BYTES, READ
+from perdure_conformance.crash.proc import LONGEST_FILE_BYTES
+from perdure_conformance.crash.recorder import READ
 from perdure_conformance.crash.recording import (
     REBUILDABLE,
     Failed,
