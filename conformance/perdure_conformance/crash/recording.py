@@ -18,7 +18,6 @@ import msgspec
 from msgspec import Struct
 
 from perdure_conformance.crash.replay import Failure, Fault, Undisturbed
-from perdure_conformance.crash.strace import PROGRAM
 from perdure_conformance.crash.trace import (
     Answer,
     Blind,
@@ -202,7 +201,7 @@ def find(forced: str) -> Found:
 def _why_not(by: Watcher) -> str | None:
     if by == "ptrace" and platform.machine() != "x86_64":
         return f"Our own tracer is for x86-64 alone, and this is {platform.machine()}."
-    if by == "strace" and shutil.which(PROGRAM) is None:
+    if by == "strace" and shutil.which(by) is None:
         untested = f" ({_UNTESTED})" if platform.machine() in _AARCH64 else ""
         return f"strace can stand in for our own tracer{untested}, and is not found: apt install strace."
     with uninterrupted(), tempfile.TemporaryDirectory(prefix="perdure-") as folder:
