@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.conformance import unlocked_journals
 from tests.conformance.helpers import perdure
 
 from perdure.journal.contract import (
@@ -49,12 +48,11 @@ from perdure_conformance.journal.profile import JOURNAL
 from perdure_conformance.journal.races import COMPLAINTS, LeaseRaceStep, RaceStep, complaint, in_words
 from perdure_conformance.journal.rules import RULES
 from perdure_conformance.journal.scripts import append, event, load
-from perdure_conformance.journal.scripts_of_races import RACE_SCRIPTS
 from perdure_conformance.journal.timeline import timeline
 from perdure_conformance.journal.twins import TWINS
 from perdure_conformance.registry import Twin
 from perdure_conformance.selftest import check_good, find, good_ones
-from perdure_conformance.suite import Options, Violation
+from perdure_conformance.suite import Options
 from perdure_conformance.timeline import Moment
 
 OF_RACES = ("JRN-027", "JRN-028", "JRN-029", "LSE-007")
@@ -358,40 +356,6 @@ def test_after_a_race_for_a_lease_the_one_who_has_it_can_renew_it() -> None:
     asked = Race(tuple(Acquire(run=0, ttl_ms=600_000, now_ms=1, owner=handle, handle=handle) for handle in range(3)))
     play = played(MemoryJournal, asked, Renew(run=0, grant=0, ttl_ms=5, now_ms=2))
     assert play.world.grants(play.run_id(0)) == 1
-
-
-READ_ON = next(
-    each for each in RACE_SCRIPTS if each.name == "two of four handles read on while the others append batches"
-)
-
-
-def read_on(journal: Callable[..., object], times: int) -> None:
-    """Play so often what two of four handles do while the others append batches."""
-    for _ in range(times):
-        played(journal, *READ_ON.operations)
-
-
-@pytest.mark.parametrize(
-    ("journal", "broken"),
-    [(unlocked_journals.ShowsHalfABatch, "JRN-029"), (unlocked_journals.FailsOnHalfALine, "JRN-028")],
-)
-def test_who_reads_what_is_being_written_without_a_lock_is_found(journal: Callable[..., object], broken: str) -> None:
-    with pytest.raises(Violation) as found:
-        read_on(journal, times=100)
-    assert found.value.requirement == broken
-
-
-@pytest.mark.parametrize(
-    "journal",
-    [
-        unlocked_journals.LooksUnderALock,
-        unlocked_journals.LeavesOutHalfABatch,
-        unlocked_journals.LooksAgain,
-        unlocked_journals.RenamesEachBatch,
-    ],
-)
-def test_who_reads_without_a_lock_and_shows_what_is_whole_is_not_accused(journal: Callable[..., object]) -> None:
-    read_on(journal, times=5)
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,11 @@ def _races(who: str, most: int, *, alone: bool) -> tuple[Script, ...]:
             alone=alone,
         ),
         Script(
-            f"two of {who} read on while the others append batches",
+            f"two of {who} read on while the others append",
             ("JRN-028", "JRN-029", "JRN-020"),
             (
                 _race(
-                    *(_appends(handle, 4, size=6) for handle in range(most - 2)),
+                    *(_appends(handle, 4) for handle in range(most - 2)),
                     *(_follows(handle, 20) for handle in (most - 2, most - 1)),
                 ),
                 *_loads(most),
