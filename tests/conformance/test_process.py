@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -121,3 +123,22 @@ def test_a_variable_that_is_taken_away_meanwhile_does_not_keep_a_program_from_it
         assert connection.call("initialize", PARAMS["initialize"])
     finally:
         connection.close()
+
+
+@pytest.fixture
+def many_open_files() -> Iterator[None]:
+    """Have all descriptors below 1,100 in use, as a long test run may; `select` knows none above 1,023."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2_048), hard))
+    with contextlib.ExitStack() as opened:
+        while opened.enter_context(Path(os.devnull).open("rb")).fileno() < 1_100:
+            pass
+        yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_open_files")
+def test_a_program_is_ended_where_many_files_are_open() -> None:
+    connection = connect("honest-noisy-inline", timeout_s=30)
+    connection.call("initialize", PARAMS["initialize"])
+    connection.close()

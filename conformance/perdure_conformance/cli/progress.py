@@ -85,6 +85,7 @@ def _in_lines() -> Progress:
         if told.get(label, -1) < quarter < _LINES_OF_A_PART:
             told[label] = quarter
             with contextlib.suppress(OSError, ValueError):  # The verdict stands, whoever reads this.
-                sys.stderr.write(f"perdure: {label}, {done} of {total}\n")
+                counted = f", {done} of {total}" if total > 1 else ""
+                sys.stderr.write(f"perdure: {label}{counted}\n")
 
     return tell

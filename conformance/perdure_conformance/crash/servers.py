@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import select
 import socket
 import subprocess
 import time
@@ -19,7 +18,7 @@ from typing import Final, Protocol
 import msgspec
 
 from perdure_conformance.crash.proxy import HOST, Address
-from perdure_conformance.harness.process import end_all
+from perdure_conformance.harness.process import end_all, inherited, wait_for
 from perdure_conformance.harness.starting import why_not_started
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.interrupts import owe, settle, uninterrupted
@@ -111,7 +110,7 @@ class CommandServer:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                env={**os.environ, _MARKER: self._marker},
+                env={**inherited(), _MARKER: self._marker},
             )
         except (OSError, ValueError) as error:
             raise ServerFault(f"{words[0]!a} cannot be started: {why_not_started(words[0], error)}") from error
@@ -124,7 +123,7 @@ class CommandServer:
             while time.monotonic() < deadline:
                 if _takes_connection(port):
                     return True
-                if select.select([ended], [], [], _LOOK_EVERY_S)[0]:
+                if wait_for([ended], _LOOK_EVERY_S):
                     process.wait()
                     return False
         finally:

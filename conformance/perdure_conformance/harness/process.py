@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import select
 import selectors
 import signal
 import subprocess
@@ -74,7 +73,7 @@ class ProcessConnection:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                env={**_inherited(), _MARKER: self._marker},
+                env={**inherited(), _MARKER: self._marker},
             )
         except (OSError, ValueError) as error:
             told = f"{command[0]!a} cannot be started: {why_not_started(command[0], error)}"
@@ -224,7 +223,7 @@ class ProcessConnection:
             if time.monotonic() >= deadline:
                 raise Silence
             waiting = [self._stderr_pipe.fileno(), *([] if self._exit is None else [self._exit])]
-            select.select(waiting, [], [], min(_LOOK_EVERY_S, self._timeout_s))
+            wait_for(waiting, min(_LOOK_EVERY_S, self._timeout_s))
             if not self._keep_stderr():
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(max(0.0, deadline - time.monotonic()))
@@ -257,6 +256,14 @@ def _limits(message: JsonObject) -> dict[str, int]:
     return msgspec.convert(message["limits"], dict[str, int])
 
 
+def wait_for(descriptors: Sequence[int], seconds: float) -> bool:
+    """Wait until one can be read; return whether one can. Unlike `select`, it knows descriptors above 1,023."""
+    with selectors.DefaultSelector() as selector:
+        for descriptor in descriptors:
+            selector.register(descriptor, selectors.EVENT_READ)
+        return bool(selector.select(seconds))
+
+
 def end_all(process: subprocess.Popen[bytes], marker: str) -> None:
     """Kill −9 the process group that a process leads, and whoever carries the marker in its environment."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -277,7 +284,7 @@ def _kill_marked(marker: str) -> None:
                     _kill_and_wait(int(name))
 
 
-def _inherited() -> dict[str, str]:
+def inherited() -> dict[str, str]:
     """Return the environment of this process; another thread may take variables away meanwhile, as pytest does."""
     return {name: value for name in os.environ if (value := os.environ.get(name)) is not None}
 
@@ -312,6 +319,6 @@ def _kill_and_wait(pid: int) -> None:
     process = os.pidfd_open(pid)
     try:
         signal.pidfd_send_signal(process, signal.SIGKILL)
-        select.select([process], [], [], _DEATH_TAKES_AT_MOST_S)
+        wait_for([process], _DEATH_TAKES_AT_MOST_S)
     finally:
         os.close(process)
