@@ -3,7 +3,7 @@
 - `trace`      what a program did to the files of its state directory, call by call
 - `recording`  how a program is run so that it is known, and what was seen
 - `tracer`     the program that stands between: `ptrace` stops threads at system calls, `recorder` knows what they do,
-               and asks `proc` about them
+               and asks a `system` about them
 - `by_strace`  the program strace in its place: `strace` reads what it prints, `retold` tells it to the recorder, which
                asks `shadow`; `effects` says what each call does to that
 - `replay`     one line that plays a finding again

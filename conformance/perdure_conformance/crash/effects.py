@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from perdure_conformance.crash import shadow, strace
-from perdure_conformance.crash.proc import EMPTY_PATH, EXCHANGE, FOLLOW, HERE, KEEP_SIZE, RWF_APPEND, UNNAMED
 from perdure_conformance.crash.shadow import Node, Opened, Shadow, Thread
 from perdure_conformance.crash.strace import Arguments, Result, Unreadable
+from perdure_conformance.crash.system import EMPTY_PATH, EXCHANGE, FOLLOW, HERE, KEEP_SIZE, RWF_APPEND, UNNAMED
 
 CLONES: Final = frozenset({"clone", "clone3", "fork", "vfork"})
 _OPENS: Final = frozenset({"open", "openat", "openat2", "creat"})

@@ -24,13 +24,16 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from perdure_conformance.crash.proc import (
+from perdure_conformance.crash.ptrace import Decision, Fail, KillAll, LetBe, Rule, Stop, Watch
+from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear
+from perdure_conformance.crash.system import (
     EMPTY_PATH,
     EXCHANGE,
     FOLLOW,
     HERE,
     KEEP_SIZE,
     LONGEST_FILE_BYTES,
+    MAP_SHARED,
     RWF_APPEND,
     UNNAMED,
     WHITEOUT,
@@ -38,8 +41,6 @@ from perdure_conformance.crash.proc import (
     Proc,
     System,
 )
-from perdure_conformance.crash.ptrace import Decision, Fail, KillAll, LetBe, Rule, Stop, Watch
-from perdure_conformance.crash.replay import Failure, Fault, Kill, Short, Tear
 
 Words = dict[str, "str | int | None"]
 """One operation, as `trace` reads it."""
@@ -282,7 +283,7 @@ class Recorder:
     def _place(self, stop: Stop, directory: int, address: int) -> Place | None:
         """Return the place that a path names; None if it names none."""
         path = os.fsdecode(self._text_at(stop.thread, address))
-        found = self._system.found(stop.thread, directory, path) if path else None
+        found = self._system.locate(stop.thread, directory, path) if path else None
         if found is None:
             return None
         return Place(None if found.parent is None else self._files.get(found.parent), found.name, found.path)
@@ -456,7 +457,7 @@ class Recorder:
         return self._opening(stop, _descriptor(stop.arguments[0]), stop.arguments[1], flags)
 
     def _opening(self, stop: Stop, directory: int, address: int, flags: int) -> Plan | None:
-        if flags & UNNAMED == UNNAMED:
+        if flags & UNNAMED:
             return self._opening_without_name(stop, self._place(stop, directory, address))
         found = self._ours(stop, directory, address)
         if found is None:
@@ -880,9 +881,8 @@ _CALLS: Final[Mapping[int, tuple[str, _Planner]]] = {
 NUMBERS: Final = {name: number for number, (name, _) in _CALLS.items() if name not in _READING}
 """The number of every call that may change a file, by name."""
 
-_SHARED: Final = 0x1
 _WRITABLE: Final = 0x2
-_MAKES_OR_EMPTIES: Final = _CREATE | _TRUNCATE | (UNNAMED & ~os.O_DIRECTORY)
+_MAKES_OR_EMPTIES: Final = _CREATE | _TRUNCATE | UNNAMED
 _CLONES: Final = (0x40049409, 0x4020940D)
 """The `ioctl` FICLONE and FICLONERANGE: one file gets the blocks of another."""
 
@@ -892,7 +892,7 @@ def rules(*, with_reads: bool) -> Sequence[Rule]:
     narrowed = {
         "open": (Rule(2, bits=((1, _MAKES_OR_EMPTIES),)),),
         "openat": (Rule(257, bits=((2, _MAKES_OR_EMPTIES),)),),
-        "mmap": (Rule(9, bits=((3, _SHARED),)),),
+        "mmap": (Rule(9, bits=((3, MAP_SHARED),)),),
         "mprotect": (Rule(10, bits=((2, _WRITABLE),)),),
         "pkey_mprotect": (Rule(329, bits=((2, _WRITABLE),)),),
         "ioctl": tuple(Rule(16, equal=((1, request),)) for request in _CLONES),

@@ -15,12 +15,12 @@ from typing import Final
 
 from perdure_conformance.crash import strace
 from perdure_conformance.crash.effects import CLONES, Call, Effects
-from perdure_conformance.crash.proc import HERE, Key
 from perdure_conformance.crash.ptrace import Fail, Stop, Watch
 from perdure_conformance.crash.recorder import NUMBERS, Recorder, rules
 from perdure_conformance.crash.replay import Fault, Undisturbed
 from perdure_conformance.crash.shadow import Shadow
 from perdure_conformance.crash.strace import Line, Result, Unreadable
+from perdure_conformance.crash.system import HERE, Key
 
 _SHOWN: Final = 100
 _UNDISTURBED: Final = Undisturbed()
@@ -42,7 +42,7 @@ class Retold:
     ) -> None:
         self._tell = tell
         self._told = 0
-        self._shadow = Shadow(state, said, said_to)
+        self._shadow = Shadow(state, said_to, said)
         self._recorder = Recorder(state, said_to, fault, rebuildable, self._count, self._shadow)
         self._numbers: dict[int, int] = {}
         """The number of each thread that there is."""

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
-from perdure_conformance.crash.proc import HERE, LONGEST_FILE_BYTES, Found, Key
+from perdure_conformance.crash.system import HERE, LONGEST_FILE_BYTES, Key, Location, of_thread
 
 Kind = Literal["file", "directory", "other"]
 
@@ -141,7 +141,7 @@ class Thread:
 class Shadow:
     """A `System` that answers for a thread in one of its calls."""
 
-    def __init__(self, state: str, said: str, said_to: Key) -> None:
+    def __init__(self, state: str, said_to: Key, said: str) -> None:
         self.state = state
         self._said = said
         self._said_to = said_to
@@ -196,7 +196,7 @@ class Shadow:
         return self.texts.get(address, b"")[:size]
 
     def change_memory(self, thread: int, address: int, data: bytes) -> None:
-        """Be of no use: it is over."""
+        """Raise `NotImplementedError`: the call is over."""
         raise NotImplementedError
 
     def key(self, thread: int, descriptor: int) -> Key | None:
@@ -238,7 +238,7 @@ class Shadow:
             if each.start < end and start < each.end:
                 yield each.node.key
 
-    def found(self, thread: int, directory: int, path: str) -> Found | None:
+    def locate(self, thread: int, directory: int, path: str) -> Location | None:
         """Go by the current folder of the thread, and by its descriptors."""
         whole = self.whole(thread, directory, path)
         if whole is None:
@@ -253,8 +253,8 @@ class Shadow:
         if parent is None:
             return None
         if isinstance(parent, str):
-            return Found(None, name, os.path.join(parent, name))
-        return Found(parent.key, name, os.path.join(self.path_of(parent), name))
+            return Location(None, name, os.path.join(parent, name))
+        return Location(parent.key, name, os.path.join(self.path_of(parent), name))
 
     def descriptor_at(self, thread: int, path: str) -> int | None:
         """Know the descriptors of the thread alone."""
@@ -271,9 +271,7 @@ class Shadow:
 
     def whole(self, thread: int, directory: int, path: str) -> str | None:
         """Return a path from the root on; None if the folder is not known that it begins in."""
-        for itself in ("/proc/self/", "/proc/thread-self/"):
-            if path.startswith(itself):
-                path = f"/proc/{thread}/{path.removeprefix(itself)}"
+        path = of_thread(thread, path)
         if path.startswith("/"):
             return path
         at = self.threads[thread].folder.at if directory == HERE else self._led_to(thread, directory)

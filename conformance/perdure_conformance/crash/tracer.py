@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from perdure_conformance.crash import by_strace
-from perdure_conformance.crash.proc import Key
 from perdure_conformance.crash.ptrace import CANNOT_TRACE, Loop, TraceError
 from perdure_conformance.crash.recorder import READ, Recorder, rules
 from perdure_conformance.crash.replay import Failure, parse_fault
 from perdure_conformance.crash.retold import Retold
 from perdure_conformance.crash.strace import Injection
+from perdure_conformance.crash.system import Key
 
 _STANDARD_OUTPUT = 1
 

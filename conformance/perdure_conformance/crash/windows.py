@@ -36,7 +36,6 @@ from perdure_conformance.crash.judge import (
     broken,
     expected,
 )
-from perdure_conformance.crash.proc import LONGEST_FILE_BYTES
 from perdure_conformance.crash.recorder import READ
 from perdure_conformance.crash.recording import (
     REBUILDABLE,
@@ -51,6 +50,7 @@ from perdure_conformance.crash.recording import (
 from perdure_conformance.crash.recording import Done as CallDone
 from perdure_conformance.crash.recovery import Recoverer, lay_out
 from perdure_conformance.crash.replay import Failure, Fault, Kill, Power, Replay, Short, Tear, Undisturbed, Workload
+from perdure_conformance.crash.system import LONGEST_FILE_BYTES
 from perdure_conformance.crash.trace import Answer, Blind, Operation, Write
 from perdure_conformance.crash.workload import requests
 from perdure_conformance.harness.connection import AdapterFault, Silence

@@ -2,7 +2,8 @@
 # ruff: noqa: PTH115, PTH116, PTH123
 """What is asked of a system about a thread that is about to make a call, or has just made it.
 
-`Proc` asks `/proc` while the thread stands still. Only the standard library is imported here.
+`Proc` asks `/proc` while the thread stands still; `shadow` answers when nobody can be asked any more. The numbers that
+calls are given have the names of Linux beside them. Only the standard library is imported here.
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ Key = tuple[int, int]
 LONGEST_FILE_BYTES: Final = 2**28
 """A longer file is not modelled: each state of a disk would be a copy of it."""
 HERE: Final = -100
-"""What stands for the current folder where a descriptor of a folder is expected."""
+"""`AT_FDCWD`: the current folder, where a descriptor of a folder is expected."""
 EMPTY_PATH, FOLLOW = 0x1000, 0x400
-"""Of `linkat`: the descriptor itself is meant; links are followed."""
+"""Of `linkat`: `AT_EMPTY_PATH`, the descriptor itself is meant; `AT_SYMLINK_FOLLOW`, links are followed."""
 EXCHANGE, WHITEOUT = 0x2, 0x4
-"""Of `renameat2`."""
+"""Of `renameat2`: `RENAME_EXCHANGE`, `RENAME_WHITEOUT`."""
 KEEP_SIZE: Final = 0x1
-"""Of `fallocate`."""
+"""Of `fallocate`: `FALLOC_FL_KEEP_SIZE`."""
+MAP_SHARED: Final = 0x1
+"""Of `mmap`."""
 RWF_APPEND: Final = 0x10
 """Of `pwritev2`."""
 UNNAMED: Final = 0o20000000
-"""What sets `O_TMPFILE` apart."""
+"""Of `open`: what sets `O_TMPFILE` apart."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Location:
     """A path, taken apart."""
 
     parent: Key | None
@@ -41,6 +44,14 @@ class Found:
     name: str
     path: str
     """As it can be asked for again."""
+
+
+def of_thread(thread: int, path: str) -> str:
+    """Return what a path means that a thread names: `/proc/self` is its own."""
+    for itself in ("/proc/self/", "/proc/thread-self/"):
+        if path.startswith(itself):
+            return f"/proc/{thread}/{path.removeprefix(itself)}"
+    return path
 
 
 class System(Protocol):
@@ -78,7 +89,7 @@ class System(Protocol):
         """Yield what is mapped, and shared, within a range of addresses."""
         ...
 
-    def found(self, thread: int, directory: int, path: str) -> Found | None:
+    def locate(self, thread: int, directory: int, path: str) -> Location | None:
         """Return where a path leads that a thread names; None if it leads nowhere."""
         ...
 
@@ -156,11 +167,9 @@ class Proc:
             if permissions.endswith(b"s") and first < end and start < last:
                 yield os.makedev(major, minor), int(inode)
 
-    def found(self, thread: int, directory: int, path: str) -> Found | None:
+    def locate(self, thread: int, directory: int, path: str) -> Location | None:
         """Go by the root, the current folder and the descriptors of the thread."""
-        for itself in ("/proc/self/", "/proc/thread-self/"):
-            if path.startswith(itself):
-                path = f"/proc/{thread}/{path.removeprefix(itself)}"
+        path = of_thread(thread, path)
         if path.startswith("/"):
             whole = f"/proc/{thread}/root{path}"
         elif directory == HERE:
@@ -175,10 +184,10 @@ class Proc:
             there = os.stat(parent)
         except OSError:
             return None
-        return Found((there.st_dev, there.st_ino) if stat.S_ISDIR(there.st_mode) else None, name, whole)
+        return Location((there.st_dev, there.st_ino) if stat.S_ISDIR(there.st_mode) else None, name, whole)
 
     def descriptor_at(self, thread: int, path: str) -> int | None:
-        """Compare it with what `found` makes of `/proc/self/fd`."""
+        """Compare it with what `locate` makes of `/proc/self/fd`."""
         is_one = path.startswith(f"/proc/{thread}/root/proc/{thread}/fd/")
         return int(path.rpartition("/")[2]) if is_one else None
 
