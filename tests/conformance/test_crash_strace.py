@@ -258,7 +258,7 @@ def test_the_call_that_fails_is_the_one_that_was_to_fail_or_nothing_is_known(tmp
     assert [each.blind != [] for each in told] == [False, True, True]
     assert told[0].injected is not None
     assert (told[0].injected.name, told[0].injected.ordinal, told[0].end) == ("fsync", 2, told[1].end)
-    assert [done.when for done in told[0].done] == [1, 1, 1]
+    assert [done.thread_ordinal for done in told[0].done] == [1, 1, 1]
 
 
 # Programs, watched both ways
@@ -326,7 +326,7 @@ os.write(os.open("/dev/stdout", os.O_WRONLY), b"twice\\n")
 
 def uncounted(recording: Recording) -> Recording:
     """Return it without what strace alone counts."""
-    lines = [structs.replace(line, when=0) if isinstance(line, Done) else line for line in recording.lines]
+    lines = [structs.replace(line, thread_ordinal=0) if isinstance(line, Done) else line for line in recording.lines]
     return Recording(lines)
 
 

@@ -2,16 +2,18 @@
 # ruff: noqa: PTH119, PTH120
 """What each call does to a shadow: which files there are, how long they are, what descriptors and names mean.
 
-And what it goes by: so it is known where it matters which of two came first that ran at the same time.
-Only the standard library is imported here.
+And what it depends on and changes: so it is known which calls conflict that ran at the same time. What the system calls
+is called as Linux does. Only the standard library is imported here.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import stat
 import struct
+import termios
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,18 +21,27 @@ from typing import Final
 from perdure_conformance.crash import shadow, strace
 from perdure_conformance.crash.shadow import Node, Opened, Shadow, Thread
 from perdure_conformance.crash.strace import Arguments, Result, Unreadable
-from perdure_conformance.crash.system import EMPTY_PATH, EXCHANGE, FOLLOW, HERE, KEEP_SIZE, RWF_APPEND, UNNAMED
+from perdure_conformance.crash.system import (
+    EMPTY_PATH,
+    EXCHANGE,
+    FOLLOW,
+    HERE,
+    KEEP_SIZE,
+    MAP_SHARED,
+    RWF_APPEND,
+    UNNAMED,
+    Location,
+)
 
-CLONES: Final = frozenset({"clone", "clone3", "fork", "vfork"})
+FORKS: Final = frozenset({"clone", "clone3", "fork", "vfork"})
+"""What starts a thread, or a process."""
 _OPENS: Final = frozenset({"open", "openat", "openat2", "creat"})
 _WRITES: Final = frozenset({"write", "writev", "pwrite64", "pwritev", "pwritev2"})
-_READS: Final = frozenset({"read", "readv", "preadv2"})
+_READS: Final = frozenset(strace.READS)
 _COPIES: Final = frozenset({"sendfile", "copy_file_range", "splice"})
 _RESIZES: Final = frozenset({"ftruncate", "fallocate"})
-_SHARES_MEMORY, _SHARES_FOLDER, _SHARES_FILES = 0x100, 0x200, 0x400
-_MAP_SHARED, _CLOSES_LATER, _TABLE_OF_ITS_OWN = 0x1, 0x4, 0x2
-_COPY, _SET_CLOSING, _SET_FLAGS, _COPY_CLOSING = 0, 2, 4, 1030
-_CLOSE_LATER, _KEEP_OPEN = 0x5451, 0x5450
+_CLONE_VM, _CLONE_FS, _CLONE_FILES = 0x100, 0x200, 0x400
+_CLOSE_RANGE_UNSHARE, _CLOSE_RANGE_CLOEXEC = 0x2, 0x4
 _SETTABLE: Final = os.O_APPEND | os.O_NONBLOCK
 _END: Final = 2**63
 _PLACES: Final[Mapping[str, Sequence[tuple[int | None, int]]]] = {
@@ -45,15 +56,16 @@ _PLACES: Final[Mapping[str, Sequence[tuple[int | None, int]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
-    """Something that a call goes by, or changes."""
+class Access:
+    """Something that a call depends on, or changes: a name, the position of a descriptor, or bytes of a file."""
 
     what: tuple[object, ...]
     start: int = 0
     end: int = _END
+    """Of bytes: from where, and up to where."""
     changes: bool = True
 
-    def crosses(self, other: Touch) -> bool:
+    def conflicts_with(self, other: Access) -> bool:
         """Tell whether it matters which of the two came first."""
         is_the_same = self.what == other.what and self.start < other.end and other.start < self.end
         return is_the_same and (self.changes or other.changes)
@@ -70,11 +82,11 @@ class Call:
     """How many calls had been told by then."""
     child: int | None
     """The thread that it starts."""
-    when: int = 0
-    """Which call of this name it is of its thread."""
+    thread_ordinal: int = 0
+    """Counted from 1 over the calls of this name of its thread."""
     arguments: Arguments = field(default_factory=Arguments)
-    touches: Sequence[Touch] = ()
-    crossed: str | None = None
+    accesses: Sequence[Access] = ()
+    conflicting: str | None = None
     """The name of one that ran at the same time, where it matters which came first."""
 
     def value(self, index: int) -> int:
@@ -105,8 +117,8 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """Where a path leads below the state directory."""
+class Entry:
+    """A name in a directory of the state."""
 
     parent: Node
     name: str
@@ -134,15 +146,15 @@ class Effects:
         """Return how many bytes were printed of what a call has written; all, of one that does not write."""
         return _size(call) if call.name in _WRITES else result.value
 
-    # What a call goes by
+    # What a call depends on
 
-    def touched(self, call: Call) -> Iterator[Touch]:
-        """Yield what it goes by, below the state directory."""
+    def accesses(self, call: Call) -> Iterator[Access]:
+        """Yield what it depends on, or changes, below the state directory."""
         if call.name in _PLACES:
-            yield from self._touched_by_name(call)
+            yield from self._accesses_by_name(call)
             return
         if call.name in _COPIES:
-            yield from self._touched_by_copying(call)
+            yield from self._accesses_by_copying(call)
             return
         is_one = call.name in _READS | _WRITES | _RESIZES | {"lseek"}
         opened = self.table(call).opened.get(call.value(0)) if is_one else None
@@ -152,41 +164,44 @@ class Effects:
             yield from _written(call, opened)
             return
         if call.name in _RESIZES:
-            yield Touch(("bytes", opened.node))
+            yield Access(("bytes", opened.node))
         else:
-            yield Touch(("position", opened), changes=call.name == "lseek")
+            yield Access(("position", opened), changes=call.name == "lseek")
 
-    def _touched_by_copying(self, call: Call) -> Iterator[Touch]:
+    def _accesses_by_copying(self, call: Call) -> Iterator[Access]:
         for index, changes in zip([index for index, _ in self._copied(call)], (False, True), strict=True):
             opened = self.table(call).opened.get(call.value(index))
             if opened is not None:
-                yield Touch(("position", opened))
-                yield Touch(("bytes", opened.node), changes=changes)
+                yield Access(("position", opened))
+                yield Access(("bytes", opened.node), changes=changes)
 
-    def _touched_by_name(self, call: Call) -> Iterator[Touch]:
+    def _accesses_by_name(self, call: Call) -> Iterator[Access]:
         flags = call.flags() if call.name in _OPENS else 0
-        for spot in self.spots(call):
+        for entry in self.entries(call):
             is_read = call.name == "truncate" or (call.name in _OPENS and not flags & os.O_CREAT)
-            yield Touch(("name", spot.parent, spot.name), changes=not is_read)
-            if spot.node is not None and (call.name == "truncate" or flags & os.O_TRUNC):
-                yield Touch(("bytes", spot.node))
+            yield Access(("name", entry.parent, entry.name), changes=not is_read)
+            if entry.node is not None and (call.name == "truncate" or flags & os.O_TRUNC):
+                yield Access(("bytes", entry.node))
 
-    def spots(self, call: Call) -> Iterator[Spot]:
-        """Yield where the names lead that a call is given."""
-        for directory, path in _PLACES.get(call.name, ()):
-            spot = self.spot(call, HERE if directory is None else call.value(directory), path)
-            if spot is not None:
-                yield spot
+    def entries(self, call: Call) -> Iterator[Entry]:
+        """Yield what the names mean that a call is given, but for those that lead elsewhere."""
+        for directory, path in _PLACES[call.name]:
+            entry = self.entry(call, directory, path)
+            if entry is not None:
+                yield entry
 
-    def spot(self, call: Call, directory: int, index: int) -> Spot | None:
-        """Return where a name leads; None if that is not below the state directory."""
+    def entry(self, call: Call, directory: int | None, path: int) -> Entry | None:
+        """Return what a name means that is given by these arguments; None if it leads elsewhere."""
         self._shadow.annotated = call.arguments.descriptors
-        path = call.path(index)
-        found = self._shadow.found(call.thread, directory, path) if path else None
+        found = self._located(call, directory, path)
         parent = None if found is None else self._shadow.node(os.path.dirname(found.path))
         if found is None or parent is None:
             return None
-        return Spot(parent, found.name, parent.children.get(found.name))
+        return Entry(parent, found.name, parent.children.get(found.name))
+
+    def _located(self, call: Call, directory: int | None, path: int) -> Location | None:
+        where, name = HERE if directory is None else call.value(directory), call.path(path)
+        return self._shadow.locate(call.thread, where, name) if name else None
 
     def table(self, call: Call) -> shadow.Table:
         """Return the descriptors of the thread."""
@@ -206,7 +221,7 @@ class Effects:
             elif flags & os.O_TRUNC:
                 node.resize(0)
         opened = None if node is None else Opened(node, flags)
-        self.table(call).put(result.value, opened, closing=bool(flags & os.O_CLOEXEC))
+        self.table(call).put(result.value, opened, close_on_exec=bool(flags & os.O_CLOEXEC))
 
     def _opened(self, path: str, flags: int, *, is_unnamed: bool) -> Node | None:
         if flags & UNNAMED:
@@ -278,35 +293,31 @@ class Effects:
 
     def truncate(self, call: Call, _: Result) -> None:
         """`truncate(path, size)`."""
-        for spot in self.spots(call):
-            if spot.node is not None:
-                spot.node.resize(call.value(1))
+        for entry in self.entries(call):
+            if entry.node is not None:
+                entry.node.resize(call.value(1))
 
     # Names
 
     def make(self, call: Call, _: Result) -> None:
         """There is a new name."""
-        for spot in self.spots(call):
+        for entry in self.entries(call):
             kind: shadow.Kind = "directory" if call.name.startswith("mkdir") else "other"
             if call.name.startswith("mknod"):
                 mode = call.value(1 if call.name == "mknod" else 2)
                 kind = "file" if stat.S_IFMT(mode) in (0, stat.S_IFREG) else "other"
-            if spot.node is not None:
+            if entry.node is not None:
                 raise Unreadable(f"{call.name}({call.text})")
-            self._shadow.name(self._shadow.make(kind), spot.parent, spot.name)
+            self._shadow.name(self._shadow.make(kind), entry.parent, entry.name)
 
     def unlink(self, call: Call, _: Result) -> None:
         """A name is gone."""
-        for spot in self.spots(call):
-            self._shadow.unname(spot.parent, spot.name)
+        for entry in self.entries(call):
+            self._shadow.unname(entry.parent, entry.name)
 
     def rename(self, call: Call, _: Result) -> None:
         """A name leads to what another one led to."""
-        of_directories = (0, 1, 2, 3) if call.name != "rename" else (None, 0, None, 1)
-        old, new = (
-            self.spot(call, HERE if directory is None else call.value(directory), path or 0)
-            for directory, path in (of_directories[:2], of_directories[2:])
-        )
+        old, new = (self.entry(call, directory, path) for directory, path in _PLACES[call.name])
         is_exchanged = call.name == "renameat2" and bool(call.value(4) & EXCHANGE)
         if old is not None and new is not None and old.node is new.node and not is_exchanged:
             return
@@ -321,18 +332,15 @@ class Effects:
 
     def link(self, call: Call, _: Result) -> None:
         """There is another name."""
-        if call.name == "link":
-            node, new = self._source(call, HERE, 0, 0), self.spot(call, HERE, 1)
-        else:
-            node = self._source(call, call.value(0), 1, call.value(4))
-            new = self.spot(call, call.value(2), 3)
+        source, target = _PLACES[call.name]
+        node, new = self._source(call, *source), self.entry(call, *target)
         if new is not None:
             self._shadow.name(node or self._shadow.take(), new.parent, new.name)
 
-    def _source(self, call: Call, directory: int, index: int, flags: int) -> Node | None:
-        path = call.path(index)
-        descriptor = directory if flags & EMPTY_PATH and not path else None
-        found = self._shadow.found(call.thread, directory, path) if path else None
+    def _source(self, call: Call, directory: int | None, path: int) -> Node | None:
+        flags = call.value(4) if call.name == "linkat" else 0
+        descriptor = call.value(0) if flags & EMPTY_PATH and not call.path(path) else None
+        found = self._located(call, directory, path)
         if flags & FOLLOW and found is not None:
             descriptor = self._shadow.descriptor_at(call.thread, found.path)
         if descriptor is not None:
@@ -348,9 +356,9 @@ class Effects:
         flags = strace.number(found[1]) if found is not None else 0
         maker = self._shadow.threads[call.thread]
         return Thread(
-            maker.table if flags & _SHARES_FILES else maker.table.copy(),
-            maker.folder if flags & _SHARES_FOLDER else shadow.Folder(maker.folder.at),
-            maker.memory if flags & _SHARES_MEMORY else shadow.Memory(list(maker.memory.mappings)),
+            maker.table if flags & _CLONE_FILES else maker.table.copy(),
+            maker.folder if flags & _CLONE_FS else shadow.Folder(maker.folder.at),
+            maker.memory if flags & _CLONE_VM else shadow.Memory(list(maker.memory.mappings)),
         )
 
     def start(self, call: Call, _: Result) -> None:
@@ -362,13 +370,13 @@ class Effects:
     def become(self, call: Call, _: Result) -> None:
         """A process is another program."""
         thread = self._shadow.threads[call.thread]
-        thread.table, thread.memory = thread.table.leave(), shadow.Memory()
+        thread.table, thread.memory = thread.table.inherited(), shadow.Memory()
 
     def unshare(self, call: Call, _: Result) -> None:
         """A thread has a table and a current folder of its own."""
         thread, flags = self._shadow.threads[call.thread], call.value(0)
-        thread.table = thread.table.copy() if flags & _SHARES_FILES else thread.table
-        thread.folder = shadow.Folder(thread.folder.at) if flags & _SHARES_FOLDER else thread.folder
+        thread.table = thread.table.copy() if flags & _CLONE_FILES else thread.table
+        thread.folder = shadow.Folder(thread.folder.at) if flags & _CLONE_FS else thread.folder
 
     def move(self, call: Call, _: Result) -> None:
         """Names lead elsewhere."""
@@ -404,33 +412,34 @@ class Effects:
     def duplicate(self, call: Call, result: Result) -> None:
         """`dup(descriptor)`, `dup2(descriptor, new)`, `dup3(descriptor, new, flags)`."""
         if call.value(0) != result.value:
-            closing = call.name == "dup3" and bool(call.value(2) & os.O_CLOEXEC)
-            self.table(call).put(result.value, self.table(call).opened.get(call.value(0)), closing=closing)
+            close_on_exec = call.name == "dup3" and bool(call.value(2) & os.O_CLOEXEC)
+            opened = self.table(call).opened.get(call.value(0))
+            self.table(call).put(result.value, opened, close_on_exec=close_on_exec)
 
     def control(self, call: Call, result: Result) -> None:
         """`fcntl(descriptor, request, argument)`."""
         table, descriptor, request = self.table(call), call.value(0), call.value(1)
         opened = table.opened.get(descriptor)
-        if request in (_COPY, _COPY_CLOSING):
-            table.put(result.value, opened, closing=request == _COPY_CLOSING)
-        elif request == _SET_CLOSING:
-            table.close_later(descriptor, closing=bool(call.value(2) & 1))
-        elif request == _SET_FLAGS and opened is not None:
+        if request in (fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC):
+            table.put(result.value, opened, close_on_exec=request == fcntl.F_DUPFD_CLOEXEC)
+        elif request == fcntl.F_SETFD:
+            table.mark(descriptor, close_on_exec=bool(call.value(2) & fcntl.FD_CLOEXEC))
+        elif request == fcntl.F_SETFL and opened is not None:
             opened.flags = opened.flags & ~_SETTABLE | call.value(2) & _SETTABLE
 
     def control_device(self, call: Call, _: Result) -> None:
         """`ioctl(descriptor, request)`."""
-        if call.value(1) in (_CLOSE_LATER, _KEEP_OPEN):
-            self.table(call).close_later(call.value(0), closing=call.value(1) == _CLOSE_LATER)
+        if call.value(1) in (termios.FIOCLEX, termios.FIONCLEX):
+            self.table(call).mark(call.value(0), close_on_exec=call.value(1) == termios.FIOCLEX)
 
     def close_range(self, call: Call, _: Result) -> None:
         """`close_range(first, last, flags)`."""
         thread = self._shadow.threads[call.thread]
-        if call.value(2) & _TABLE_OF_ITS_OWN:
+        if call.value(2) & _CLOSE_RANGE_UNSHARE:
             thread.table = thread.table.copy()
         for descriptor in [each for each in thread.table.opened if call.value(0) <= each <= call.value(1)]:
-            if call.value(2) & _CLOSES_LATER:
-                thread.table.close_later(descriptor, closing=True)
+            if call.value(2) & _CLOSE_RANGE_CLOEXEC:
+                thread.table.mark(descriptor, close_on_exec=True)
             else:
                 thread.table.put(descriptor, None)
 
@@ -442,7 +451,7 @@ class Effects:
         end = result.value + call.value(1)
         memory.free(result.value, end)
         opened = self.table(call).opened.get(call.value(4))
-        if call.value(3) & _MAP_SHARED and opened is not None:
+        if call.value(3) & MAP_SHARED and opened is not None:
             memory.mappings.append(shadow.Mapping(result.value, end, opened.node))
 
     def unmap(self, call: Call, _: Result) -> None:
@@ -459,38 +468,32 @@ class Effects:
         memory.mappings += [shadow.Mapping(result.value, end, each.node) for each in moved]
 
 
-def _to(
-    effect: Callable[[Effects, Call, Result], None], names: str
-) -> Mapping[str, Callable[[Effects, Call, Result], None]]:
-    return dict.fromkeys(names.split(), effect)
-
-
-_EFFECTS: Final = {
-    **_to(Effects.open, "open openat openat2 creat open_by_handle_at"),
-    **_to(Effects.write, "write writev pwrite64 pwritev pwritev2"),
-    **_to(Effects.read, "read readv preadv2"),
-    **_to(Effects.seek, "lseek"),
-    **_to(Effects.copy, "sendfile copy_file_range splice"),
-    **_to(Effects.size, "ftruncate fallocate"),
-    **_to(Effects.truncate, "truncate"),
-    **_to(Effects.make, "mkdir mkdirat mknod mknodat symlink symlinkat"),
-    **_to(Effects.unlink, "unlink unlinkat rmdir"),
-    **_to(Effects.rename, "rename renameat renameat2"),
-    **_to(Effects.link, "link linkat"),
-    **_to(Effects.start, " ".join(CLONES)),
-    **_to(Effects.become, "execve execveat"),
-    **_to(Effects.unshare, "unshare"),
-    **_to(Effects.move, "chroot pivot_root mount umount2 move_mount setns"),
-    **_to(Effects.bring, "recvmsg recvmmsg pidfd_getfd"),
-    **_to(Effects.go, "chdir fchdir"),
-    **_to(Effects.close, "close"),
-    **_to(Effects.duplicate, "dup dup2 dup3"),
-    **_to(Effects.control, "fcntl"),
-    **_to(Effects.control_device, "ioctl"),
-    **_to(Effects.close_range, "close_range"),
-    **_to(Effects.map, "mmap"),
-    **_to(Effects.unmap, "munmap"),
-    **_to(Effects.remap, "mremap"),
+_EFFECTS: Final[Mapping[str, Callable[[Effects, Call, Result], None]]] = {
+    **dict.fromkeys((*_OPENS, "open_by_handle_at"), Effects.open),
+    **dict.fromkeys(_WRITES, Effects.write),
+    **dict.fromkeys(_READS, Effects.read),
+    "lseek": Effects.seek,
+    **dict.fromkeys(_COPIES, Effects.copy),
+    **dict.fromkeys(_RESIZES, Effects.size),
+    "truncate": Effects.truncate,
+    **dict.fromkeys(("mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat"), Effects.make),
+    **dict.fromkeys(("unlink", "unlinkat", "rmdir"), Effects.unlink),
+    **dict.fromkeys(("rename", "renameat", "renameat2"), Effects.rename),
+    **dict.fromkeys(("link", "linkat"), Effects.link),
+    **dict.fromkeys(FORKS, Effects.start),
+    **dict.fromkeys(("execve", "execveat"), Effects.become),
+    "unshare": Effects.unshare,
+    **dict.fromkeys(("chroot", "pivot_root", "mount", "umount2", "move_mount", "setns"), Effects.move),
+    **dict.fromkeys(("recvmsg", "recvmmsg", "pidfd_getfd"), Effects.bring),
+    **dict.fromkeys(("chdir", "fchdir"), Effects.go),
+    "close": Effects.close,
+    **dict.fromkeys(("dup", "dup2", "dup3"), Effects.duplicate),
+    "fcntl": Effects.control,
+    "ioctl": Effects.control_device,
+    "close_range": Effects.close_range,
+    "mmap": Effects.map,
+    "munmap": Effects.unmap,
+    "mremap": Effects.remap,
 }
 
 
@@ -513,15 +516,15 @@ def _where(call: Call, opened: Opened, offset: int | None) -> int:
     return opened.position if offset is None else offset
 
 
-def _written(call: Call, opened: Opened) -> Iterator[Touch]:
+def _written(call: Call, opened: Opened) -> Iterator[Access]:
     """Yield the bytes that are written, up to the end of the file if others move them."""
     offset = _offset(call)
     start = _where(call, opened, offset)
     if offset is None:
-        yield Touch(("position", opened))
+        yield Access(("position", opened))
     appends = opened.flags & os.O_APPEND or call.name == "pwritev2"
     size = _size(call)
-    yield Touch(("bytes", opened.node), 0 if appends else start, _END if appends else start + size)
+    yield Access(("bytes", opened.node), 0 if appends else start, _END if appends else start + size)
 
 
 def _size(call: Call) -> int:

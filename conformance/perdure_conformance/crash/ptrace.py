@@ -22,6 +22,9 @@ from typing import Final, Protocol
 
 from perdure_conformance.harness.starting import why_not_started
 
+CANNOT_TRACE, CANNOT_BE_STARTED = 126, 127
+"""With what it is ended if nothing can be traced, and if there is no such program, as of a shell."""
+
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _LIBC.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
 _LIBC.ptrace.restype = ctypes.c_long
@@ -77,8 +80,8 @@ class Stop:
     arguments: tuple[int, int, int, int, int, int]
     began: int | None = None
     """After how many calls it began, if others were made meanwhile."""
-    when: int = 0
-    """Which call of this name it is of its thread, on whatever files; 0 if nobody counts."""
+    thread_ordinal: int = 0
+    """Counted from 1 over the calls of this name of its thread, on whatever files; 0 if nobody counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,10 +347,6 @@ def _become(command: Sequence[str], may_go: int, program: bytes) -> None:
         os.write(2, cannot_be_started(command[0], error).encode())
     finally:
         os._exit(CANNOT_BE_STARTED)
-
-
-CANNOT_TRACE, CANNOT_BE_STARTED = 126, 127
-"""The codes of what ends so."""
 
 
 def cannot_be_started(program: str, error: BaseException) -> str:

@@ -63,7 +63,7 @@ def record(
 def _failure(sync: CallDone, syncs: Sequence[CallDone]) -> Failure:
     """Return what makes a sync fail; strace can tell it from others if all of its name are of one thread."""
     threads = {each.call.thread for each in syncs if each.name == sync.name}
-    return Failure(sync.name, sync.ordinal, "EIO", sync.when if len(threads) == 1 else 0)
+    return Failure(sync.name, sync.ordinal, "EIO", sync.thread_ordinal if len(threads) == 1 else 0)
 
 
 def _rebuilt(state: Path, rebuildable: Sequence[str]) -> Mapping[str, bytes]:

@@ -202,7 +202,7 @@ class Recorder:
             said = _legible(text)
             known = operation if said == text else _blind(f"{said}: a name that is not UTF-8 is not modelled")
             call = {"text": said, "operation": known, "thread": stop.number}
-            self._line("Done", number=number, name=name, ordinal=ordinal, call=call, when=stop.when)
+            self._line("Done", number=number, name=name, ordinal=ordinal, call=call, thread_ordinal=stop.thread_ordinal)
         return False
 
     def _injected(self, name: str, text: str) -> None:

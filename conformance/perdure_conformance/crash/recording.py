@@ -72,7 +72,7 @@ class Done(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     ordinal: int
     """Counted from 1 over the calls of this name."""
     call: Call
-    when: int = 0
+    thread_ordinal: int = 0
     """Counted from 1 over the calls of this name of its thread, on whatever files: strace goes by it, and none else."""
 
 
@@ -235,7 +235,7 @@ def traced(
         "log": str(log),
         "state": str(state.resolve()),
         "fault": f"{fault}",
-        "when": fault.when if isinstance(fault, Failure) else 0,
+        "thread_ordinal": fault.thread_ordinal if isinstance(fault, Failure) else 0,
         "rebuildable": list(rebuildable),
         "with_reads": with_reads,
     }

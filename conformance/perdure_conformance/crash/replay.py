@@ -64,8 +64,9 @@ class Failure:
     ordinal: int
     error: str
     """`EIO`, `ENOSPC`, `EINTR`."""
-    when: int = field(default=0, compare=False)
-    """Which call of this name it is of its thread, on whatever files, if a recording has counted: strace goes by it."""
+    thread_ordinal: int = field(default=0, compare=False)
+    """Counted from 1 over the calls of this name of its thread, on whatever files, by which strace goes; 0 if no
+    recording has counted."""
 
     def __str__(self) -> str:
         return f"err/{self.call}#{self.ordinal}={self.error}"

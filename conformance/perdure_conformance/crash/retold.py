@@ -14,22 +14,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure_conformance.crash import strace
-from perdure_conformance.crash.effects import CLONES, Call, Effects
+from perdure_conformance.crash.effects import FORKS, Call, Effects
 from perdure_conformance.crash.ptrace import Fail, Stop, Watch
 from perdure_conformance.crash.recorder import NUMBERS, Recorder, rules
-from perdure_conformance.crash.replay import Fault, Undisturbed
+from perdure_conformance.crash.replay import Fault
 from perdure_conformance.crash.shadow import Shadow
 from perdure_conformance.crash.strace import Line, Result, Unreadable
 from perdure_conformance.crash.system import HERE, Key
 
-_SHOWN: Final = 100
-_UNDISTURBED: Final = Undisturbed()
-
+_SHOWN_CHARACTERS: Final = 100
 _RULES: Final = tuple(rules(with_reads=False))
 
 
 class Retold:
-    """One run; what was there before is told at once."""
+    """One run; what was there before is told at once.
+
+    `said` is where standard output leads, as it is printed, and `said_to` what it is.
+    """
 
     def __init__(
         self,
@@ -38,7 +39,7 @@ class Retold:
         said: str,
         rebuildable: Sequence[str],
         tell: Callable[[str], None],
-        fault: Fault = _UNDISTURBED,
+        fault: Fault,
     ) -> None:
         self._tell = tell
         self._told = 0
@@ -140,30 +141,30 @@ class Retold:
             each.pop(thread, None)
 
     def _lose(self, call: Call) -> None:
-        if any(touch.changes for touch in call.touches):
+        if any(access.changes for access in call.accesses):
             self._blind(call.thread, f"a thread was ended within {call.name}, and nobody knows what it did")
 
     # Calls
 
     def _enter(self, call: Call) -> None:
-        """Note what a call goes by; what leads to a file is compared with what was printed of it."""
+        """Note what a call depends on; what leads to a file is compared with what was printed of it."""
         self._inside[call.thread] = call
         self._made[call.thread][call.name] += 1
-        call.when = self._made[call.thread][call.name]
+        call.thread_ordinal = self._made[call.thread][call.name]
         call.arguments = strace.arguments(call.text)
         others = [each for each in self._inside.values() if each is not call]
-        if not any(touch.what[0] == "name" and touch.changes for each in others for touch in each.touches):
+        if not any(access.what[0] == "name" and access.changes for each in others for access in each.accesses):
             self._compare(call)
         if call.name == "close":
             self._effects.of(call, Result(0))
             return
-        call.touches = list(self._effects.touched(call))
-        crossed = (
+        call.accesses = list(self._effects.accesses(call))
+        conflicting = (
             each.name
             for each in others
-            if any(one.crosses(another) for one in each.touches for another in call.touches)
+            if any(one.conflicts_with(another) for one in each.accesses for another in call.accesses)
         )
-        call.crossed = next(crossed, None)
+        call.conflicting = next(conflicting, None)
 
     def _compare(self, call: Call) -> None:
         thread = self._shadow.threads[call.thread]
@@ -189,8 +190,8 @@ class Retold:
         if not result.is_known:
             self._lose(call)
             return
-        if call.crossed is not None and result.value >= 0:
-            sentence = f"{call.name} and {call.crossed} ran at the same time, and nobody knows which came first"
+        if call.conflicting is not None and result.value >= 0:
+            sentence = f"{call.name} and {call.conflicting} ran at the same time, and nobody knows which came first"
             self._blind(call.thread, sentence)
         self._shadow.texts = call.arguments.texts
         self._shadow.annotated = call.arguments.descriptors
@@ -209,7 +210,12 @@ class Retold:
         one, two, three, four, five, six = ((value or 0) % 2**64 for value in _six(call))
         number = self._numbers.get(call.thread, 0)
         return Stop(
-            call.thread, number, NUMBERS.get(call.name, 0), (one, two, three, four, five, six), began, call.when
+            call.thread,
+            number,
+            NUMBERS.get(call.name, 0),
+            (one, two, three, four, five, six),
+            began,
+            call.thread_ordinal,
         )
 
     def _is_told(self, call: Call) -> bool:
@@ -226,7 +232,7 @@ class Retold:
 
     def _cannot_follow(self, line: Line, error: Exception) -> None:
         shown = f"{error}" if isinstance(error, Unreadable) else f"{line.begins or line.resumes}({line.text})"
-        self._blind(line.thread, f"what strace printed cannot be followed: {shown[:_SHOWN]!a}")
+        self._blind(line.thread, f"what strace printed cannot be followed: {shown[:_SHOWN_CHARACTERS]!a}")
 
     def _blind(self, thread: int, sentence: str) -> None:
         self._recorder.blind(Stop(thread, self._numbers.get(thread, 0), 0, (0, 0, 0, 0, 0, 0)), sentence)
@@ -243,7 +249,7 @@ def _children(lines: Sequence[Line]) -> Mapping[int, int]:
             begun[line.thread] = begun.pop(line.superseded_by)
         if line.result is not None and line.thread in begun:
             at, name = begun.pop(line.thread)
-            if name in CLONES and line.result.isdecimal():
+            if name in FORKS and line.result.isdecimal():
                 children[at] = int(line.result)
     return children
 

@@ -71,28 +71,28 @@ class Table:
     """The descriptors of a process that mean something below the state directory."""
 
     opened: dict[int, Opened] = field(default_factory=dict)
-    closing: set[int] = field(default_factory=set)
+    close_on_exec: set[int] = field(default_factory=set)
     """Those that another program does not inherit."""
 
     def copy(self) -> Table:
         """Return the table of a child."""
-        return Table(dict(self.opened), set(self.closing))
+        return Table(dict(self.opened), set(self.close_on_exec))
 
-    def put(self, descriptor: int, opened: Opened | None, *, closing: bool = False) -> None:
+    def put(self, descriptor: int, opened: Opened | None, *, close_on_exec: bool = False) -> None:
         """Let a descriptor mean something, or nothing that is known."""
         self.opened.pop(descriptor, None)
-        self.closing.discard(descriptor)
+        self.close_on_exec.discard(descriptor)
         if opened is not None:
             self.opened[descriptor] = opened
-            self.close_later(descriptor, closing=closing)
+            self.mark(descriptor, close_on_exec=close_on_exec)
 
-    def close_later(self, descriptor: int, *, closing: bool) -> None:
+    def mark(self, descriptor: int, *, close_on_exec: bool) -> None:
         """Say whether another program inherits a descriptor."""
-        (self.closing.add if closing else self.closing.discard)(descriptor)
+        (self.close_on_exec.add if close_on_exec else self.close_on_exec.discard)(descriptor)
 
-    def leave(self) -> Table:
-        """Return what another program finds."""
-        return Table({each: opened for each, opened in self.opened.items() if each not in self.closing})
+    def inherited(self) -> Table:
+        """Return what another program finds, which the process becomes."""
+        return Table({each: opened for each, opened in self.opened.items() if each not in self.close_on_exec})
 
 
 @dataclass(eq=False, slots=True)

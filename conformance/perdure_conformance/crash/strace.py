@@ -21,7 +21,8 @@ PROGRAM: Final = "strace"
 _LONGEST_WRITE_BYTES: Final = 2**25
 """What is longer is cut short, and no base for a verdict."""
 
-_READ: Final = ("read", "readv", "preadv2")
+READS: Final = ("read", "readv", "preadv2")
+"""Calls that read and may move a descriptor: what is read is not printed."""
 _KEPT: Final = [
     "open_by_handle_at",
     "close",
@@ -57,11 +58,13 @@ _KEPT: Final = [
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """A call that fails: the so-manieth of this name of each thread."""
+    """A call that is made to fail."""
 
     call: str
     error: str
-    when: int
+    """Its name, such as `EIO`."""
+    thread_ordinal: int
+    """Counted from 1 over the calls of this name of its thread: of each thread, this one fails."""
 
 
 def command(log: str, watched: Sequence[str], *, with_filter: bool, injection: Injection | None = None) -> list[str]:
@@ -70,12 +73,14 @@ def command(log: str, watched: Sequence[str], *, with_filter: bool, injection: I
     With a filter, what is not looked at takes no time.
     """
     fails = (
-        () if injection is None else ("-e", f"inject={injection.call}:error={injection.error}:when={injection.when}")
+        ()
+        if injection is None
+        else ("-e", f"inject={injection.call}:error={injection.error}:when={injection.thread_ordinal}")
     )
-    calls = (f"?{name}" for name in (*NUMBERS, *_READ, *_KEPT))
+    calls = (f"?{name}" for name in (*NUMBERS, *READS, *_KEPT))
     return [
         *(PROGRAM, "-f", "-y", "-xx", "-X", "raw", "--quiet=attach", "-s", f"{_LONGEST_WRITE_BYTES}"),
-        *("-e", f"trace={','.join(calls)}", "-e", f"raw={','.join(_READ)}", "-o", log),
+        *("-e", f"trace={','.join(calls)}", "-e", f"raw={','.join(READS)}", "-o", log),
         *(("--seccomp-bpf",) if with_filter else ()),
         *fails,
         *("--", *watched),

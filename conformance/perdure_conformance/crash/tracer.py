@@ -60,7 +60,7 @@ def _by_strace(read: Mapping[str, Any], tell: Callable[[str], None], command: Se
         return os.waitpid(other, 0)[1]
     said = f"{Path(f'/proc/self/fd/{_STANDARD_OUTPUT}').readlink()}"
     fault = parse_fault(read["fault"])
-    fails = Injection(fault.call, fault.error, read["when"]) if isinstance(fault, Failure) else None
+    fails = Injection(fault.call, fault.error, read["thread_ordinal"]) if isinstance(fault, Failure) else None
     retold = Retold(read["state"], _said_to(), said, tuple(read["rebuildable"]), tell, fault)
     status = by_strace.run(command, f"{read['log']}.strace", here, retold, started=_let_go, injection=fails)
     retold.end(status)

@@ -404,7 +404,7 @@ class Windows:
 
 def require_that_it_can_happen(fault: Fault) -> None:
     """Raise `CannotBeTried` if nothing can be done to a program on this machine."""
-    is_counted = isinstance(fault, Failure) and bool(fault.when)
+    is_counted = isinstance(fault, Failure) and bool(fault.thread_ordinal)
     reason = None if isinstance(fault, Undisturbed) or (is_counted and watcher() == "strace") else why_not_disturbed()
     if reason is not None:
         raise CannotBeTried(reason)
