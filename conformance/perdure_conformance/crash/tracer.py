@@ -15,12 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from perdure_conformance.crash import by_strace
 from perdure_conformance.crash.ptrace import CANNOT_TRACE, Loop, TraceError
 from perdure_conformance.crash.recorder import READ, Recorder, rules
 from perdure_conformance.crash.replay import Failure, parse_fault
-from perdure_conformance.crash.retold import Retold
-from perdure_conformance.crash.strace import Injection
 from perdure_conformance.crash.system import Key
 
 _STANDARD_OUTPUT = 1
@@ -58,6 +55,11 @@ def _by_strace(read: Mapping[str, Any], tell: Callable[[str], None], command: Se
     if other:
         _let_go()
         return os.waitpid(other, 0)[1]
+    # What reads strace is not loaded where our own tracer runs, once for each window that is tried.
+    from perdure_conformance.crash import by_strace  # noqa: PLC0415
+    from perdure_conformance.crash.retold import Retold  # noqa: PLC0415
+    from perdure_conformance.crash.strace import Injection  # noqa: PLC0415
+
     said = f"{Path(f'/proc/self/fd/{_STANDARD_OUTPUT}').readlink()}"
     fault = parse_fault(read["fault"])
     fails = Injection(fault.call, fault.error, read["thread_ordinal"]) if isinstance(fault, Failure) else None
