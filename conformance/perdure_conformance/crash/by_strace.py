@@ -16,7 +16,7 @@ import re
 import select
 import shutil
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import Final
@@ -39,7 +39,7 @@ def run(
     parent: int,
     retold: Retold,
     started: Callable[[], None],
-    injection: Injection | None = None,
+    injection: Injection | None,
 ) -> int:
     """Start a program, tell what it did, and return its wait status; `CANNOT_TRACE` if strace cannot.
 
@@ -113,6 +113,7 @@ class _Run:
         self._ended: re.Pattern[bytes] | None = None
         """What is printed once the program has ended."""
         self._looked_at = self._taken = 0
+        """Up to which byte it was looked for that, and what is new was taken into account."""
 
     def to_its_end(self) -> tuple[list[str], int]:
         """Return the lines that were printed, the last one empty if it is whole, and the wait status."""
@@ -130,7 +131,7 @@ class _Run:
             self._take()
             has_ended = has_ended or self._has_ended()
             if has_ended:
-                _kill_children(but=self._tracer)
+                _kill(each for each in _children() if each != self._tracer)
             is_closed = any(event & select.POLLHUP for _, event in events)
             ended, status = os.waitpid(self._tracer, 0 if is_closed else os.WNOHANG)
             if ended:
@@ -160,19 +161,16 @@ class _Run:
 def _kill_all() -> None:
     """Kill and reap all that there is."""
     while children := _children():
-        for child in children:
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
+        _kill(children)
         for child in children:
             with suppress(ChildProcessError):
                 os.waitpid(child, 0)
 
 
-def _kill_children(but: int) -> None:
-    for child in _children():
-        if child != but:
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
+def _kill(processes: Iterable[int]) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 def _children() -> list[int]:

@@ -152,12 +152,12 @@ class Recording(Struct, frozen=True):
 
 def why_not() -> str | None:
     """Return why no program can be watched on this machine, in one or two sentences; None if one was."""
-    return None if watcher() is not None else find(os.environ.get(FORCED, "")).why
+    return None if watcher() is not None else _chosen().why
 
 
 def watcher() -> Watcher | None:
     """Return by what programs are watched on this machine; None if by nothing."""
-    return find(os.environ.get(FORCED, "")).by
+    return _chosen().by
 
 
 def why_not_disturbed() -> str | None:
@@ -170,10 +170,10 @@ def what_watches() -> str | None:
     if watcher() != "strace":
         return None
     untested = f", and {_UNTESTED}" if platform.machine() in _AARCH64 else ""
-    return f"system calls are watched by strace{untested}: {find(os.environ.get(FORCED, '')).why}"
+    return f"system calls are watched by strace{untested}: {_chosen().why}"
 
 
-class Found(Struct, frozen=True):
+class Choice(Struct, frozen=True):
     """By what programs are watched; None if by nothing."""
 
     by: Watcher | None
@@ -181,21 +181,25 @@ class Found(Struct, frozen=True):
     """Why not by what is tried before it."""
 
 
+def _chosen() -> Choice:
+    return choose(os.environ.get(FORCED, ""))
+
+
 @cache
-def find(forced: str) -> Found:
+def choose(forced: str) -> Choice:
     """Return the first that watches a program, of all or of what the variable says."""
     if sys.platform != "linux":
-        return Found(None, f"System calls are watched on Linux alone, and this is {sys.platform}.")
+        return Choice(None, f"System calls are watched on Linux alone, and this is {sys.platform}.")
     if forced and forced not in WATCHERS:
-        return Found(None, f"{FORCED} is {forced!a}: write {' or '.join(WATCHERS)}.")
+        return Choice(None, f"{FORCED} is {forced!a}: write {' or '.join(WATCHERS)}.")
     reasons = [f"{FORCED} says so."] if forced else []
     for by in WATCHERS:
         if forced in ("", by):
             reason = _why_not(by)
             if reason is None:
-                return Found(by, " ".join(reasons))
+                return Choice(by, " ".join(reasons))
             reasons.append(reason)
-    return Found(None, " ".join(reasons[1:] if forced else reasons))
+    return Choice(None, " ".join(reasons[1:] if forced else reasons))
 
 
 def _why_not(by: Watcher) -> str | None:

@@ -67,7 +67,7 @@ class Injection:
     """Counted from 1 over the calls of this name of its thread: of each thread, this one fails."""
 
 
-def command(log: str, watched: Sequence[str], *, with_filter: bool, injection: Injection | None = None) -> list[str]:
+def command(log: str, watched: Sequence[str], *, with_filter: bool, injection: Injection | None) -> list[str]:
     """Return the command that runs another one, and writes to a file what it calls.
 
     With a filter, what is not looked at takes no time.
