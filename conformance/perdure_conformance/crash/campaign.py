@@ -204,6 +204,7 @@ def play(target: Target, replay: Replay, timeout_s: float, rebuildable: Sequence
         failure = next((fault for fault in before if isinstance(fault, Failure)), None)
         fault = failure or Undisturbed()
         if failure is not None and watcher() == "strace":
+            # Strace goes by an ordinal in the thread, which the line of a replay does not have.
             counted = record(target, replay.workload, folder / "counted", timeout_s, rebuildable=rebuildable)
             fault = next((each for each in counted.syncs if each == failure), failure)
         recorded = record(target, replay.workload, folder / "recorded", timeout_s, fault, rebuildable)
@@ -265,7 +266,7 @@ def _cut_power(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
         return
     for finding in judged.findings.values():
         outcome.found[finding.requirement] = _of_power(finding, recorded, bench, outcome.workload)
-    _with_fewer_appends(target, opened, folder, outcome, progress)
+    _cut_power_with_fewer_appends(target, opened, folder, outcome, progress)
     outcome.counts.update({f"{level}": count for level, count in judged.states.items()})
     outcome.highest_level = judged.highest_level
     for level, cut in judged.kinds.values():
@@ -304,11 +305,11 @@ def _fail_syncs(
         outcome.counts["failed syncs"] += not judged.blind
         for finding in judged.findings.values():
             outcome.found[AFTER_A_FAILED_SYNC] = _of_power(finding, failed, bench, outcome.workload, failure)
-            _with_fewer_appends(target, opened, folder, outcome, progress, failure)
+            _cut_power_with_fewer_appends(target, opened, folder, outcome, progress, failure)
             return
 
 
-def _with_fewer_appends(
+def _cut_power_with_fewer_appends(
     target: Target,
     opened: Recoverer,
     folder: Path,
@@ -382,7 +383,7 @@ def _try_calls(target: Target, opened: Recoverer, folder: Path, outcome: Outcome
             diverged = _try_each(tried, outcome, progress)
         diverged += disturb_recoveries(windows, outcome, progress)
         for found in [each for each in outcome.found.values() if each.layer == "calls"]:
-            _behind_fewer_appends(target, opened, folder, outcome, found)
+            _try_calls_with_fewer_appends(target, opened, folder, outcome, found)
     except CannotBeTried as reason:
         outcome.open["calls"] = f"{reason}"
         return
@@ -425,7 +426,9 @@ def _try_each(tried: Iterable[Judged], outcome: Outcome, progress: Progress) -> 
     return diverged
 
 
-def _behind_fewer_appends(target: Target, opened: Recoverer, folder: Path, outcome: Outcome, found: Found) -> None:
+def _try_calls_with_fewer_appends(
+    target: Target, opened: Recoverer, folder: Path, outcome: Outcome, found: Found
+) -> None:
     """Put the same window with the fewest appends that show the same in the place of one that was found."""
     plan, replay = outcome.plan, parse(found.replay)
     if not plan.smaller or not outcome.is_judged_at(level_of(found.requirement)) or isinstance(replay.faults[0], Power):
