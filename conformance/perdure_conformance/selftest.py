@@ -117,9 +117,9 @@ def _problems_of_case(profile: AnyProfile, case: Case) -> Iterator[str]:
 
 
 def a_third(profile: AnyProfile, name: str, which: int) -> frozenset[str]:
-    """Return the requirements that one good implementation is asked about at a quick look, at another another third.
+    """Return the third of the requirements that a quick look asks a good implementation about, by its slice.
 
-    None means all: what is built in, or where a written check shows several requirements.
+    An empty set stands for all: of what is built in, and where a written check shows several requirements.
     """
     if name not in profile.twins or not profile.written_stands_alone:
         return frozenset()
