@@ -46,6 +46,7 @@ Words = dict[str, "str | int | None"]
 """One operation, as `trace` reads it."""
 Shortening = Callable[[int], tuple[Mapping[int, int], Callable[[], None]]]
 """From a number of bytes to the arguments with which no more are written, and to what puts the memory right again."""
+OF_ANOTHER_ARCHITECTURE: Final = "a call of another architecture was made, which is not looked at"
 READ: Final = "read"
 """What every call that reads a file is counted as."""
 
@@ -117,7 +118,7 @@ class Recorder:
         """Return what becomes of a call: whether it is ours, whether it is counted, and whether its fault is due."""
         name, plan_of = _CALLS.get(stop.call, ("", None))
         if plan_of is None:
-            self.blind(stop, "a call of another architecture was made, which is not looked at")
+            self.blind(stop, OF_ANOTHER_ARCHITECTURE)
             return LetBe()
         if name in _READING:
             return self._reading(stop)
@@ -132,7 +133,7 @@ class Recorder:
 
     def lost(self, stop: Stop) -> None:
         """Note that nobody knows what a call did."""
-        self.blind(stop, f"a thread was ended within {_CALLS[stop.call][0]}, and nobody knows what it did")
+        self.blind(stop, ended_within(_CALLS[stop.call][0]))
 
     def blind(self, stop: Stop, sentence: str) -> None:
         """Note that something was done that no trace of calls shows."""
@@ -775,6 +776,11 @@ class Recorder:
     def _is_rebuildable(self, file: int) -> bool:
         name = self._places.get(file, (0, ""))[1]
         return any(fnmatch.fnmatchcase(name, pattern) for pattern in self._rebuildable)
+
+
+def ended_within(call: str) -> str:
+    """Return what is said where a thread was killed before its call came back."""
+    return f"a thread was ended within {call}, and nobody knows what it did"
 
 
 def _nothing() -> None:

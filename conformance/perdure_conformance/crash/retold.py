@@ -11,15 +11,15 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from perdure_conformance.crash import strace
 from perdure_conformance.crash.effects import FORKS, Call, Effects
 from perdure_conformance.crash.ptrace import Fail, Stop, Watch
-from perdure_conformance.crash.recorder import NUMBERS, Recorder, rules
+from perdure_conformance.crash.recorder import NUMBERS, OF_ANOTHER_ARCHITECTURE, Recorder, ended_within, rules
 from perdure_conformance.crash.replay import Fault
 from perdure_conformance.crash.shadow import Shadow
-from perdure_conformance.crash.strace import Line, Result, Unreadable
+from perdure_conformance.crash.strace import Begun, Ended, Line, Remark, Result, Resumed, Superseded, Unreadable
 from perdure_conformance.crash.system import HERE, Key
 
 _SHOWN_CHARACTERS: Final = 100
@@ -65,9 +65,9 @@ class Retold:
     def read(self, printed: Iterable[str]) -> None:
         """Tell what was printed: whole lines, and what stands behind the last one."""
         *whole, last = printed
-        lines = [self._line(each) for each in whole]
+        lines = [_line(each) for each in whole]
         if last:
-            lines.append(Line(0, told=last, is_readable=False))
+            lines.append(Unreadable(last))
         children = _children(lines)
         for index, line in enumerate(lines):
             try:
@@ -77,33 +77,30 @@ class Retold:
         for call in list(self._inside.values()):
             self._lose(call)
 
-    def _line(self, text: str) -> Line:
-        try:
-            return strace.line(text)
-        except Unreadable as error:
-            return Line(0, told=f"{error}", is_readable=False)
-
-    def _take(self, line: Line, child: int | None) -> None:
-        if not line.is_readable:
-            raise Unreadable(f"{line.told}")
+    def _take(self, line: Line | Unreadable, child: int | None) -> None:
+        if isinstance(line, Unreadable):
+            raise line
         if line.thread not in self._numbers:
             self._begin(line.thread)
-        if line.told is not None:
-            if " 64 bit " not in line.told:
-                self._blind(line.thread, "a call of another architecture was made, which is not looked at")
-        elif line.superseded_by is not None:
-            self._become_main(line.thread, line.superseded_by)
-        elif line.ends:
-            self._gone(line.thread)
-        elif line.begins is not None:
-            self._enter(Call(line.begins, line.thread, line.text, self._told, child))
-            if line.result is not None:
-                self._leave(self._inside.pop(line.thread), line.result)
-        elif line.resumes is not None and line.result is not None:
-            call = self._inside.pop(line.thread)
-            call.text += line.text
-            call.arguments = strace.arguments(call.text)
-            self._leave(call, line.result)
+        match line:
+            case Begun(thread, name, text, result):
+                self._enter(Call(name, thread, text, self._told, child))
+                if result is not None:
+                    self._leave(self._inside.pop(thread), result)
+            case Resumed(thread, _, text, result):
+                call = self._inside.pop(thread)
+                call.text += text
+                call.arguments = strace.arguments(call.text)
+                self._leave(call, result)
+            case Ended(thread):
+                self._gone(thread)
+            case Superseded(thread, former):
+                self._become_main(thread, former)
+            case Remark(thread, sentence):
+                if sentence is not None and " 64 bit " not in sentence:
+                    self._blind(thread, OF_ANOTHER_ARCHITECTURE)
+            case _:
+                assert_never(line)
 
     # Threads
 
@@ -142,7 +139,7 @@ class Retold:
 
     def _lose(self, call: Call) -> None:
         if any(access.changes for access in call.accesses):
-            self._blind(call.thread, f"a thread was ended within {call.name}, and nobody knows what it did")
+            self._blind(call.thread, ended_within(call.name))
 
     # Calls
 
@@ -230,24 +227,34 @@ class Retold:
             if rule.call == NUMBERS[call.name]
         )
 
-    def _cannot_follow(self, line: Line, error: Exception) -> None:
-        shown = f"{error}" if isinstance(error, Unreadable) else f"{line.begins or line.resumes}({line.text})"
-        self._blind(line.thread, f"what strace printed cannot be followed: {shown[:_SHOWN_CHARACTERS]!a}")
+    def _cannot_follow(self, line: Line | Unreadable, error: Exception) -> None:
+        shown = f"{line.call}({line.text})" if isinstance(line, Begun | Resumed) else f"{line}"
+        if isinstance(error, Unreadable):
+            shown = f"{error}"
+        thread = 0 if isinstance(line, Unreadable) else line.thread
+        self._blind(thread, f"what strace printed cannot be followed: {shown[:_SHOWN_CHARACTERS]!a}")
 
     def _blind(self, thread: int, sentence: str) -> None:
         self._recorder.blind(Stop(thread, self._numbers.get(thread, 0), 0, (0, 0, 0, 0, 0, 0)), sentence)
 
 
-def _children(lines: Sequence[Line]) -> Mapping[int, int]:
+def _line(text: str) -> Line | Unreadable:
+    try:
+        return strace.line(text)
+    except Unreadable as error:
+        return error
+
+
+def _children(lines: Sequence[Line | Unreadable]) -> Mapping[int, int]:
     """Return the thread that each call has started, by the line in which the call begins."""
     begun: dict[int, tuple[int, str]] = {}
     children: dict[int, int] = {}
     for index, line in enumerate(lines):
-        if line.begins is not None:
-            begun[line.thread] = (index, line.begins)
-        if line.superseded_by is not None and line.superseded_by in begun:
-            begun[line.thread] = begun.pop(line.superseded_by)
-        if line.result is not None and line.thread in begun:
+        if isinstance(line, Begun):
+            begun[line.thread] = (index, line.call)
+        if isinstance(line, Superseded) and line.former in begun:
+            begun[line.thread] = begun.pop(line.former)
+        if isinstance(line, Begun | Resumed) and line.result is not None and line.thread in begun:
             at, name = begun.pop(line.thread)
             if name in FORKS and line.result.isdecimal():
                 children[at] = int(line.result)

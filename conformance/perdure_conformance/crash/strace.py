@@ -92,25 +92,54 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What was printed of one thread, once."""
+class Begun:
+    """A call begins, and has ended if its result is there."""
 
     thread: int
-    begins: str | None = None
-    """The name of a call that begins here."""
-    resumes: str | None = None
-    """The name of a call that goes on here."""
-    text: str = ""
+    call: str
+    text: str
     """Its arguments, as far as they are in this line."""
-    result: str | None = None
-    """How it ended; None if it has not."""
-    ends: bool = False
-    """Whether the thread ended."""
-    superseded_by: int | None = None
-    """The thread that has become another program, and goes by this number from now on."""
-    told: str | None = None
-    """What strace says besides."""
-    is_readable: bool = True
+    result: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A call goes on, and has ended."""
+
+    thread: int
+    call: str
+    text: str
+    """The other arguments."""
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A thread ended."""
+
+    thread: int
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """A process has become another program: the thread that called for that goes by the number of the process now."""
+
+    thread: int
+    former: int
+    """The number that it had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Whatever else is printed."""
+
+    thread: int
+    sentence: str | None = None
+    """What strace says; None of a signal, and of a call that has no end."""
+
+
+Line = Begun | Resumed | Ended | Superseded | Remark
+"""What was printed of one thread, once."""
 
 
 _THREAD: Final = re.compile(r"([0-9]+) +(.*)", re.DOTALL)
@@ -131,19 +160,19 @@ def line(text: str) -> Line:
         raise Unreadable(text)
     thread, said = int(found[1]), found[2]
     if (of := _WHOLE.fullmatch(said)) is not None:
-        return Line(thread, begins=of[1], text=of[2], result=of[3])
+        return Begun(thread, of[1], of[2], of[3])
     if (of := _BEGUN.fullmatch(said)) is not None:
-        return Line(thread, begins=of[1], text=of[2])
+        return Begun(thread, of[1], of[2], None)
     if (of := _RESUMED.fullmatch(said)) is not None:
-        return Line(thread, resumes=of[1], text=of[2], result=of[3])
+        return Resumed(thread, of[1], of[2], of[3])
     if _ENDED.fullmatch(said) is not None:
-        return Line(thread, ends=True)
+        return Ended(thread)
     if (of := _SUPERSEDED.fullmatch(said)) is not None:
-        return Line(thread, superseded_by=int(of[1]))
+        return Superseded(thread, int(of[1]))
     if (of := _TOLD.fullmatch(said)) is not None:
-        return Line(thread, told=of[1])
+        return Remark(thread, of[1])
     if _OF_NO_CALL.fullmatch(said) is not None or _RESUMED_IN_VAIN.fullmatch(said) is not None:
-        return Line(thread)
+        return Remark(thread)
     raise Unreadable(text)
 
 
