@@ -26,7 +26,7 @@ from perdure_conformance.verdict import Depth
 _ATTEMPTS_TO_SHRINK = 400
 
 SLICES: Final = 10
-"""A quick look at all mutants is a whole one at every so many."""
+"""A quick look at all mutants looks more closely at every so many."""
 
 
 @dataclass(frozen=True, slots=True)
