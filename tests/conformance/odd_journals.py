@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from perdure_conformance.crash.journals import Appends
+from perdure_conformance.crash.mutants import DoesNotOpenWithHalfAFrame
 
 HEADER_BYTES = 12
 
@@ -116,3 +118,11 @@ class CopiesItsFramesAndNeverSyncs(CopiesItsFrames):
 
     def _sync_content(self) -> None:
         pass
+
+
+class DoesNotOpenWithHalfAFrameAndIgnoresASyncThatFails(DoesNotOpenWithHalfAFrame):
+    """It does not open with half a frame, whether a sync failed or not; and takes no notice of one that fails."""
+
+    def _sync_content(self) -> None:
+        with suppress(OSError):
+            super()._sync_content()

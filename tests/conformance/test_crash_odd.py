@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from perdure.journal.contract import DurabilityLevel
 from perdure_conformance.crash.campaign import Outcome, Plan, crash
 from perdure_conformance.crash.findings import Layer
 from perdure_conformance.crash.recording import Done, Recording, why_not_disturbed
@@ -16,9 +17,9 @@ from perdure_conformance.suite import say_nothing
 pytestmark = pytest.mark.skipif(why_not_disturbed() is not None, reason=f"{why_not_disturbed()}")
 
 
-def crashed(name: str, *layers: Layer, appends: int = 2) -> Outcome:
+def crashed(name: str, *layers: Layer, appends: int = 2, level: DurabilityLevel | None = None) -> Outcome:
     """Crash one of the odd journals."""
-    plan = Plan(layers=layers, workload="append", appends=appends)
+    plan = Plan(layers=layers, level=level, workload="append", appends=appends)
     return crash(JOURNALS.find(f"tests.conformance.odd_journals:{name}"), plan, say_nothing)
 
 
@@ -73,3 +74,8 @@ def test_what_the_system_copies_is_a_write_like_any_other() -> None:
     assert (outcome.found, outcome.open, outcome.highest_level) == ({}, {}, "posix-weak")
     blamed = crashed("CopiesItsFramesAndNeverSyncs", "power").found["CRS-011"].blame
     assert blamed.startswith("acknowledgement 1 is not covered: write perdure.log@")
+
+
+def test_what_takes_the_place_of_a_failed_sync_with_fewer_appends_is_wrong_in_the_same_way() -> None:
+    found = crashed("DoesNotOpenWithHalfAFrameAndIgnoresASyncThatFails", "power", level="ordered").found
+    assert (found["CRS-003"].rule, found["CRS-042"].rule) == ("refused", "lost")

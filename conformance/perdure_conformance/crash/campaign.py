@@ -335,7 +335,8 @@ def _cut_power_with_fewer_appends(
             continue  # It was not so with more.
         bench = power.Bench(recorded, opened, folder)
         levels = [level for level in LEVELS if any(found.level == level for found in may_show)]
-        for finding in power.judge(bench, levels=levels, draws=0).findings.values():
+        rules = {found.rule for found in may_show}
+        for finding in power.judge(bench, levels=levels, draws=0, rules=rules).findings.values():
             found = _of_power(finding, recorded, bench, fewer, failure)
             if found.requirement in left:
                 outcome.found[found.requirement] = found

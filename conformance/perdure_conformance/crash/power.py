@@ -9,7 +9,7 @@ import fnmatch
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -213,7 +213,7 @@ def judge(
     levels: Sequence[DurabilityLevel] = LEVELS,
     seed: int = 0,
     draws: int = DRAWS,
-    rules: Sequence[Rule] = RULES,
+    rules: Collection[str] = RULES,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Judged:
     """Judge a recording at each level, the weakest first."""
@@ -227,7 +227,7 @@ def judge(
 
 
 def _judge_level(
-    bench: Bench, judged: Judged, level: DurabilityLevel, tried: Iterable[Cut], rules: Sequence[Rule]
+    bench: Bench, judged: Judged, level: DurabilityLevel, tried: Iterable[Cut], rules: Collection[str]
 ) -> None:
     wrong = 0
     for cut in tried:
