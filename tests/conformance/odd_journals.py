@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -126,3 +127,10 @@ class DoesNotOpenWithHalfAFrameAndIgnoresASyncThatFails(DoesNotOpenWithHalfAFram
     def _sync_content(self) -> None:
         with suppress(OSError):
             super()._sync_content()
+
+
+class SyncsOnAThreadThatNobodyWaitsFor(Appends):
+    """It acknowledges while another thread syncs."""
+
+    def _sync_content(self) -> None:
+        threading.Thread(target=os.fsync, args=(self._descriptor,)).start()

@@ -486,6 +486,14 @@ def test_a_journal_is_recorded_and_judged_alike(
 
 
 @needs_strace
+def test_who_does_not_wait_for_a_sync_is_not_saved_by_one_that_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FORCED, "strace")
+    target = JOURNALS.find("tests.conformance.odd_journals:SyncsOnAThreadThatNobodyWaitsFor")
+    plan = Plan(layers=["power"], level="ordered", workload="append", appends=1)
+    assert set(crash(target, plan, say_nothing).found) == {"CRS-011"}
+
+
+@needs_strace
 def test_what_would_have_to_be_disturbed_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FORCED, "strace")
     outcome = crash(found("journals:Appends", Path()), Plan(level="ordered", workload="append", appends=1), say_nothing)

@@ -21,6 +21,10 @@ PROGRAM: Final = "strace"
 _LONGEST_WRITE_BYTES: Final = 2**25
 """What is longer is cut short, and no base for a verdict."""
 
+_SYNCS: Final = "fsync,fdatasync,sync,syncfs"
+_SYNCS_WAIT_US: Final = 2_000
+"""How long each waits before it begins: what acknowledges without waiting for it has done so by then."""
+
 READS: Final = ("read", "readv", "preadv2")
 """Calls that read and may move a descriptor: what is read is not printed."""
 _KEPT: Final = [
@@ -70,10 +74,10 @@ class Injection:
 def command(log: str, watched: Sequence[str], *, with_filter: bool, injection: Injection | None) -> list[str]:
     """Return the command that runs another one, and writes to a file what it calls.
 
-    With a filter, what is not looked at takes no time.
+    With a filter, what is not looked at takes no time. Syncs wait, if none is made to fail.
     """
-    fails = (
-        ()
+    disturbs = (
+        ("-e", f"inject={_SYNCS}:delay_enter={_SYNCS_WAIT_US}")
         if injection is None
         else ("-e", f"inject={injection.call}:error={injection.error}:when={injection.thread_ordinal}")
     )
@@ -82,7 +86,7 @@ def command(log: str, watched: Sequence[str], *, with_filter: bool, injection: I
         *(PROGRAM, "-f", "-y", "-xx", "-X", "raw", "--quiet=attach", "-s", f"{_LONGEST_WRITE_BYTES}"),
         *("-e", f"trace={','.join(calls)}", "-e", f"raw={','.join(READS)}", "-o", log),
         *(("--seccomp-bpf",) if with_filter else ()),
-        *fails,
+        *disturbs,
         *("--", *watched),
     ]
 
