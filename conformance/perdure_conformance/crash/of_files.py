@@ -46,6 +46,7 @@ class OfFiles:
             "connections that are cut, servers that are killed: `perdure crash` with --server",
             "a power cut after a kill: what was written before the kill, and not synced, is taken to be on the disk",
             "a failed sync of a directory behind which a file is synced, and one that succeeds when asked for again",
+            "`not_stored` that is not so, behind a call that failed: the same is sent again at once, and acknowledged",
             "a disk that loses what it has synced, or damages what nobody wrote to",
             "two requests at a time: the workload sends one after the other",
         )
