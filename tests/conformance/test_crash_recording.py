@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from perdure_conformance.crash.recording import Failed, Recording, digest, diver
 from perdure_conformance.crash.replay import Fault, Undisturbed, parse_fault
 from perdure_conformance.crash.trace import Sync, Write
 from perdure_conformance.crash.windows import image_of
+from perdure_conformance.harness.process import wait_for
 
 pytestmark = pytest.mark.skipif(why_not_disturbed() is not None, reason=f"{why_not_disturbed()}")
 
@@ -370,5 +370,5 @@ def test_who_kills_the_tracer_kills_all_that_it_traces(tmp_path: Path) -> None:
         tracer.kill()
         assert tracer.stdout.read() == b""  # Nobody has it open any more.
     for child in children:
-        assert select.select([child], [], [], 60)[0] == [child]  # It has ended.
+        assert wait_for([child], 60)  # It has ended.
         os.close(child)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -36,6 +35,7 @@ from perdure_conformance.crash.replay import Fault, Undisturbed, Workload, parse
 from perdure_conformance.crash.retold import Retold
 from perdure_conformance.crash.selftest import GUILTY
 from perdure_conformance.crash.trace import Sync, Write
+from perdure_conformance.harness.process import wait_for
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.suite import say_nothing
@@ -419,7 +419,7 @@ def test_who_kills_what_runs_strace_kills_all(tmp_path: Path) -> None:
         started.kill()
         assert started.stdout.read() == b""  # Nobody has it open any more.
     for child in children:
-        assert select.select([child], [], [], 60)[0] == [child]  # It has ended.
+        assert wait_for([child], 60)  # It has ended.
         os.close(child)
 
 
