@@ -330,6 +330,9 @@ class OpensAsIfAlone(SharesAnIndex):
         yield
 
     def close(self) -> None:
-        """Leave the file open for the others."""
+        """Let go of the file, if nobody else has this look at it; the next handle looks for itself."""
         self._shared.pop(self._path, None)
+        self._of_all.handles -= 1
+        if not self._of_all.handles:
+            os.close(self._of_all.descriptor)
         os.close(self._own)
