@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from perdure_conformance.crash.disk import Cut, Disk
-from perdure_conformance.crash.recording import Failed, Recording, digest, divergence, read, traced, why_not_disturbed
+from perdure_conformance.crash.recording import (
+    Failed,
+    Recording,
+    Watcher,
+    digest,
+    divergence,
+    read,
+    traced,
+    why_not_disturbed,
+)
 from perdure_conformance.crash.replay import Fault, Undisturbed, parse_fault
 from perdure_conformance.crash.trace import Sync, Write
 from perdure_conformance.crash.windows import image_of
@@ -279,6 +288,7 @@ def test_threads_of_a_compiled_program_have_one_order(tmp_path: Path) -> None:
 
 JOURNAL = """
 import os
+import shutil
 log = os.open("log", os.O_WRONLY | os.O_CREAT)
 for record in (b"first", b"second"):
     try:
@@ -360,11 +370,21 @@ def test_a_program_that_is_not_there_ends_at_once(tmp_path: Path) -> None:
     assert run.done.stderr.decode() == f"'/no/such/program' cannot be started: {why}\n"
 
 
-def test_who_kills_the_tracer_kills_all_that_it_traces(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "by",
+    [
+        "ptrace",
+        pytest.param(
+            "strace", marks=pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed.")
+        ),
+    ],
+)
+def test_who_kills_the_tracer_kills_all_that_it_traces(tmp_path: Path, by: Watcher) -> None:
     program = "import os, time\nif os.fork() == 0: os.setsid()\nprint(os.getpid(), flush=True)\ntime.sleep(600)"
     state = tmp_path / "state"
     state.mkdir()
-    with subprocess.Popen(traced((*PYTHON, program), state, tmp_path / "log"), stdout=subprocess.PIPE) as tracer:
+    command = traced((*PYTHON, program), state, tmp_path / "log", by=by)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as tracer:
         assert tracer.stdout is not None
         children = [os.pidfd_open(int(tracer.stdout.readline())) for _ in range(2)]
         tracer.kill()

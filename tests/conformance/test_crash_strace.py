@@ -35,7 +35,6 @@ from perdure_conformance.crash.replay import Fault, Undisturbed, Workload, parse
 from perdure_conformance.crash.retold import Retold
 from perdure_conformance.crash.selftest import GUILTY
 from perdure_conformance.crash.trace import Sync, Write
-from perdure_conformance.harness.process import wait_for
 from perdure_conformance.harness.targets import CommandTarget, Target
 from perdure_conformance.journal.dispatch import JOURNALS
 from perdure_conformance.suite import say_nothing
@@ -407,20 +406,6 @@ def test_a_program_that_ends_by_a_signal_does_so_and_its_orphans_are_killed(tmp_
     assert (run.done.returncode, run.recording.blind) == (-10, [])
     assert run.recording.end is not None
     assert run.recording.end.status == 10
-
-
-@needs_strace
-def test_who_kills_what_runs_strace_kills_all(tmp_path: Path) -> None:
-    program = "import os, time\nif os.fork() == 0: os.setsid()\nprint(os.getpid(), flush=True)\ntime.sleep(600)"
-    command = traced((*PYTHON, program), tmp_path, tmp_path / "log", by="strace")
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as started:
-        assert started.stdout is not None
-        children = [os.pidfd_open(int(started.stdout.readline())) for _ in range(2)]
-        started.kill()
-        assert started.stdout.read() == b""  # Nobody has it open any more.
-    for child in children:
-        assert wait_for([child], 60)  # It has ended.
-        os.close(child)
 
 
 # Journals
